@@ -1,0 +1,71 @@
+# What there is to do here. CONTRIBUTING.md says when.
+
+LINT_VERSION := v2.14.0
+LINT         := $(CURDIR)/.tools/bin/golangci-lint-$(LINT_VERSION)
+FUZZTIME     ?= 10s
+CI_DATA      := $(or $(DATA),../shared/data)
+CHECK        := go run ./internal/check
+# bench is a module of its own: what it compares with is no dependency of ours.
+MODULES      := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
+
+.PHONY: help test lint fmt fuzz bench bench-check eval rules e2e build tidy ci
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+test: ## all Go tests, with the race detector
+	@for m in $(MODULES); do $(CHECK) test -C $$m || exit 1; done
+
+lint: $(LINT) ## format, go vet and golangci-lint
+	@$(LINT) fmt --diff
+	@for m in $(MODULES); do (cd $$m && go vet ./... && $(LINT) run ./...) || exit 1; done
+
+fmt: $(LINT) ## rewrite files as lint wants them
+	@$(LINT) fmt
+
+# Built once and kept: running it with go run takes minutes each time.
+$(LINT):
+	GOBIN=$(@D) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	mv $(@D)/golangci-lint $@
+
+fuzz: ## each fuzz target for FUZZTIME (10s)
+	@$(CHECK) fuzz -time $(FUZZTIME)
+
+bench: ## measure against the floor and print the table
+	@cd bench && go run .
+
+bench-check: ## exit 1 when a ratio is missed
+	@cd bench && go run . -check
+
+# Prints the last line, the summary; all lines if something does not hold.
+measure = @out=$$(go run ./eval $(1)) && [ -n "$$out" ] || { printf '%s\n' "$$out"; exit 1; }; \
+	printf '%s\n' "$$out" | tail -n 1
+
+eval: ## measure on data from outside: make eval DATA=dir
+	@if [ -z "$(DATA)" ]; then echo "usage: make eval DATA=dir" >&2; exit 2; fi
+	@if [ ! -d "$(DATA)" ]; then echo "eval: $(DATA): no such directory" >&2; exit 1; fi
+	$(call measure,schema-suite "$(DATA)/json-schema-suite.jsonl" "$(DATA)/json-schema-suite-remotes.jsonl")
+	$(call measure,json-suite "$(DATA)/json-parsing-suite.jsonl")
+	$(call measure,schemas "$(DATA)/mcp-tools-livemcp.jsonl")
+	$(call measure,bfcl "$(DATA)/tools-bfcl.jsonl" "$(DATA)/calls-bfcl.jsonl")
+
+rules: ## each rule of docs/spec.md with its tests
+	@$(CHECK) rules
+
+e2e: ## what needs npm, a browser or servers
+	@echo "e2e: nothing yet: no part of Ferrule talks to a server, a browser or npm so far"
+
+build: ## build for Linux, macOS and Windows
+	@for os in linux darwin windows; do for arch in amd64 arm64; do \
+		echo "$$os/$$arch"; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch go build ./... || exit 1; \
+	done; done
+
+tidy: ## go.mod and go.sum say what is used
+	@for m in $(MODULES); do (cd $$m && go mod tidy -diff) || exit 1; done
+
+ci: ## everything but bench, with the time of each part
+	@for part in tidy build lint test rules eval e2e bench-check fuzz; do \
+		echo "== $$part"; start=$$(date +%s); \
+		$(MAKE) --no-print-directory $$part DATA="$(CI_DATA)" || { echo "== $$part failed"; exit 1; }; \
+		echo "== $$part: $$(($$(date +%s) - start)) s"; \
+	done

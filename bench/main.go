@@ -1,0 +1,112 @@
+// Command bench measures Ferrule as ratios to a floor: encoding/json decode,
+// call and encode of the same six-field argument, in the same run, by CPU time.
+//
+//	go run . writes report.json and the table in README.md
+//	go run . -check only measures, and exits with 1 on a missed bound
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+func main() {
+	check := flag.Bool("check", false, "write nothing; exit with 1 when a bound is missed")
+	flag.Parse()
+	if err := run(*check); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(check bool) error {
+	list, err := works()
+	if err != nil {
+		return err
+	}
+	rows, err := measure(list, 30, 20*time.Millisecond)
+	if err != nil {
+		return err
+	}
+	refused, err := refusals()
+	if err != nil {
+		return err
+	}
+	text := table(rows) + "\n" + refusalTable(refused)
+	fmt.Println(text)
+	if check {
+		if all := append(missed(rows), slow(refused)...); len(all) > 0 {
+			return fmt.Errorf("missed: %s", strings.Join(all, "; "))
+		}
+		return nil
+	}
+	report, err := json.MarshalIndent(append(rows, refused...), "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile("report.json", append(report, '\n'), 0o600); err != nil {
+		return err
+	}
+	return updateReadme("README.md", text)
+}
+
+// missed names every bound that does not hold.
+func missed(rows []row) []string {
+	var all []string
+	for _, r := range rows {
+		if r.most > 0 && r.Ratio > r.most {
+			all = append(all, fmt.Sprintf("%s: ratio %.3f, want at most %.2f", r.Name, r.Ratio, r.most))
+		}
+		if r.mostAllocs >= 0 && r.Allocs > r.mostAllocs {
+			all = append(all, fmt.Sprintf("%s: %d allocations, want at most %d", r.Name, r.Allocs, r.mostAllocs))
+		}
+	}
+	return all
+}
+
+func refusalTable(rows []row) string {
+	var b strings.Builder
+	b.WriteString("| hostile schema | ms (CPU) | at most |\n|---|---|---|\n")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "| %s | %.2f | %.0f |\n", r.Name, r.NS/1e6, float64(mostRefusal)/1e6)
+	}
+	return b.String()
+}
+
+func table(rows []row) string {
+	var b strings.Builder
+	b.WriteString("| work | ns (CPU) | allocations | bytes | ratio to floor | at most |\n|---|---|---|---|---|---|\n")
+	for _, r := range rows {
+		most := ""
+		if r.most > 0 {
+			most = fmt.Sprintf("%.2f, %d allocations", r.most, r.mostAllocs)
+		}
+		fmt.Fprintf(&b, "| %s | %.0f | %d | %d | %.3f | %s |\n", r.Name, r.NS, r.Allocs, r.Bytes, r.Ratio, most)
+	}
+	return b.String()
+}
+
+const (
+	begin = "<!-- bench: begin -->\n"
+	end   = "<!-- bench: end -->"
+)
+
+// updateReadme puts the table between the marks.
+func updateReadme(path, text string) error {
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	head, rest, ok := strings.Cut(string(old), begin)
+	_, tail, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		return fmt.Errorf("%s: want the marks %q and %q", path, begin, end)
+	}
+	where := fmt.Sprintf("%s, %s/%s, %d cores.\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	return os.WriteFile(path, []byte(head+begin+where+text+end+tail), 0o600)
+}

@@ -1,0 +1,233 @@
+package ferrule_test
+
+import (
+	"fmt"
+	"go/ast"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// arrows are what one package may import, separated by spaces. The standard
+// library is free to all; cgo is not.
+type arrows struct {
+	ours  string // packages of this module, from the root
+	third string // modules of others
+	tests string // packages of this module that only its tests import
+}
+
+// architecture is every package and all that it may import. Imports point at
+// nouns: schema knows nothing of tools, tool knows nothing of who runs them.
+// A third-party module stands in as few rows as can be, so that it can be
+// exchanged in one place.
+var architecture = map[string]arrows{
+	".":    {},
+	"tool": {ours: "schema"},
+	"schema": {
+		third: "github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json golang.org/x/text",
+		tests: "internal/hostile",
+	},
+	"eval":             {ours: "schema tool"},
+	"internal/check":   {},
+	"internal/hostile": {},
+}
+
+// testModules may be imported by any test and by nothing else. What is listed
+// here need not be used yet.
+var testModules = []string{
+	"pgregory.net/rapid",
+	"github.com/google/go-cmp",
+	"go.uber.org/goleak",
+	"golang.org/x/tools/txtar",
+}
+
+func TestArchitecture(t *testing.T) {
+	_, all := tree(t)
+	for _, fault := range checkArrows(architecture, importsOf(all)) {
+		t.Error(fault)
+	}
+}
+
+// imports are the import paths of one package.
+type imports struct{ code, tests []string }
+
+func importsOf(all []*pkg) map[string]imports {
+	collect := func(files []*ast.File) []string {
+		var paths []string
+		for _, f := range files {
+			for _, spec := range f.Imports {
+				if p, err := strconv.Unquote(spec.Path.Value); err == nil {
+					paths = append(paths, p)
+				}
+			}
+		}
+		slices.Sort(paths)
+		return slices.Compact(paths)
+	}
+	found := make(map[string]imports)
+	for _, p := range all {
+		found[p.path] = imports{collect(p.files), collect(p.tests)}
+	}
+	return found
+}
+
+// checkArrows compares the table with what is imported, in both directions: an
+// arrow that the table lacks is a fault, and so is a row or an arrow of the
+// table that nothing in the code bears out.
+func checkArrows(table map[string]arrows, found map[string]imports) []string {
+	var faults []string
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Sprintf(format, args...)+" (deps_test.go)")
+	}
+	for name, in := range found {
+		row, ok := table[name]
+		if !ok {
+			fault("%s: not in the table of packages", title(name))
+			continue
+		}
+		ours, third, tests := strings.Fields(row.ours), strings.Fields(row.third), strings.Fields(row.tests)
+		used := make(map[string]bool)
+		for _, p := range in.code {
+			to, ok := allowed(p, ours, third)
+			if used[to] = true; !ok {
+				fault("%s -> %s: not an allowed import", title(name), title(to))
+			}
+		}
+		ours = append(slices.Concat(ours, tests), name) // an external test imports its own package
+		for _, p := range in.tests {
+			to, ok := allowed(p, ours, slices.Concat(third, testModules))
+			if slices.Contains(tests, to) {
+				used[to] = true
+			}
+			if !ok {
+				fault("test of %s -> %s: not an allowed import", title(name), title(to))
+			}
+		}
+		for _, to := range slices.Concat(strings.Fields(row.ours), third, tests) {
+			if !used[to] {
+				fault("%s -> %s: allowed, but nothing imports it", title(name), title(to))
+			}
+		}
+	}
+	for name := range table {
+		if _, ok := found[name]; !ok {
+			fault("%s: in the table, but there is no such package", title(name))
+		}
+	}
+	slices.Sort(faults)
+	return faults
+}
+
+// allowed names what an import path leads to (a package of ours, a listed
+// module, or the path itself) and whether a package may go there.
+func allowed(importPath string, ours, third []string) (to string, ok bool) {
+	if importPath == module {
+		return ".", slices.Contains(ours, ".")
+	}
+	if to, ok := strings.CutPrefix(importPath, module+"/"); ok {
+		return to, slices.Contains(ours, to)
+	}
+	for _, m := range third {
+		if importPath == m || strings.HasPrefix(importPath, m+"/") {
+			return m, true
+		}
+	}
+	first, _, _ := strings.Cut(importPath, "/")
+	return importPath, importPath != "C" && !strings.Contains(first, ".")
+}
+
+// title is how a fault names a package.
+func title(name string) string {
+	if name == "." {
+		return "ferrule"
+	}
+	return name
+}
+
+func TestCheckArrows(t *testing.T) {
+	table := map[string]arrows{
+		".":      {ours: "tool"},
+		"tool":   {ours: "schema", tests: "eval"},
+		"schema": {third: "example.com/json"},
+		"eval":   {},
+	}
+	good := func() map[string]imports {
+		return map[string]imports{
+			".":      {code: []string{"fmt", module + "/tool"}},
+			"tool":   {code: []string{module + "/schema"}, tests: []string{module + "/tool", module + "/eval", "pgregory.net/rapid"}},
+			"schema": {code: []string{"example.com/json/text"}, tests: []string{"example.com/json"}},
+			"eval":   {},
+		}
+	}
+	tests := []struct {
+		name   string
+		change func(map[string]imports)
+		want   string
+	}{
+		{"as the table says", func(map[string]imports) {}, ""},
+		{
+			"a bad arrow", func(m map[string]imports) {
+				m["schema"] = imports{code: []string{"example.com/json", module + "/tool"}}
+			},
+			"schema -> tool: not an allowed import",
+		},
+		{
+			"the root", func(m map[string]imports) { m["eval"] = imports{code: []string{module}} },
+			"eval -> ferrule: not an allowed import",
+		},
+		{
+			"a module that only begins alike", func(m map[string]imports) { m["eval"] = imports{code: []string{"example.com/jsonic"}} },
+			"eval -> example.com/jsonic: not an allowed import",
+		},
+		{
+			"a module for tests in code", func(m map[string]imports) { m["eval"] = imports{code: []string{"pgregory.net/rapid"}} },
+			"eval -> pgregory.net/rapid: not an allowed import",
+		},
+		{
+			"cgo", func(m map[string]imports) { m["eval"] = imports{code: []string{"C"}} },
+			"eval -> C: not an allowed import",
+		},
+		{
+			"a bad arrow in a test", func(m map[string]imports) { m["eval"] = imports{tests: []string{module + "/tool"}} },
+			"test of eval -> tool: not an allowed import",
+		},
+		{
+			"an arrow for tests in code", func(m map[string]imports) {
+				m["tool"] = imports{code: []string{module + "/schema", module + "/eval"}}
+			},
+			"tool -> eval: not an allowed import",
+		},
+		{
+			"an arrow that only a test uses", func(m map[string]imports) {
+				m["tool"] = imports{tests: []string{module + "/schema", module + "/eval"}}
+			},
+			"tool -> schema: allowed, but nothing imports it",
+		},
+		{
+			"an unused module", func(m map[string]imports) { m["schema"] = imports{} },
+			"schema -> example.com/json: allowed, but nothing imports it",
+		},
+		{
+			"a package without a row", func(m map[string]imports) { m["util"] = imports{} },
+			"util: not in the table of packages",
+		},
+		{
+			"a row without a package", func(m map[string]imports) { delete(m, "eval") },
+			"eval: in the table, but there is no such package",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			found := good()
+			tt.change(found)
+			want := tt.want
+			if want != "" {
+				want += " (deps_test.go)"
+			}
+			if got := strings.Join(checkArrows(table, found), "\n"); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}

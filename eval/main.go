@@ -1,0 +1,100 @@
+// Command eval measures Ferrule on data from outside. Each program takes file
+// paths and prints one JSON object per line, the last one a summary; it exits
+// with 1 when something that must hold does not.
+//
+//	go run ./eval schema-suite FILE REMOTES
+//	go run ./eval json-suite FILE
+//	go run ./eval schemas FILE
+//	go run ./eval bfcl TOOLS CALLS
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// program is one measurement. It writes rows and a summary to out.
+type program struct {
+	name, args string
+	run        func(out *json.Encoder, files []string) error
+}
+
+func programs() []program {
+	return []program{
+		{"schema-suite", "FILE REMOTES", schemaSuite},
+		{"json-suite", "FILE", jsonSuite},
+		{"schemas", "FILE", schemas},
+		{"bfcl", "TOOLS CALLS", bfcl},
+	}
+}
+
+// errMissed is what a program returns when it ran, and a figure that must hold
+// does not.
+var errMissed = errors.New("missed")
+
+func run(args []string, stdout, stderr io.Writer) int {
+	usage := func() int {
+		fmt.Fprintln(stderr, "usage:")
+		for _, p := range programs() {
+			fmt.Fprintf(stderr, "  go run ./eval %s %s\n", p.name, p.args)
+		}
+		return 2
+	}
+	if len(args) == 0 {
+		return usage()
+	}
+	for _, p := range programs() {
+		if p.name != args[0] {
+			continue
+		}
+		if want := len(strings.Fields(p.args)); len(args)-1 != want {
+			fmt.Fprintf(stderr, "eval %s: got %d files, want %d\n", p.name, len(args)-1, want)
+			return usage()
+		}
+		out := bufio.NewWriter(stdout)
+		enc := json.NewEncoder(out)
+		enc.SetEscapeHTML(false)
+		err := p.run(enc, args[1:])
+		if flush := out.Flush(); err == nil {
+			err = flush
+		}
+		if err != nil {
+			fmt.Fprintf(stderr, "eval %s: %v\n", p.name, err)
+			return 1
+		}
+		return 0
+	}
+	fmt.Fprintf(stderr, "eval: no program %q\n", args[0])
+	return usage()
+}
+
+// readLines decodes a file of JSON lines.
+func readLines[T any](path string) ([]T, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var rows []T
+	dec := json.NewDecoder(bufio.NewReader(f))
+	for {
+		var row T
+		if err := dec.Decode(&row); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: row %d: %w", path, len(rows)+1, err)
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("%s: no rows", path)
+	}
+	return rows, nil
+}

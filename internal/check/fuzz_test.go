@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestReadTargets(t *testing.T) {
+	tests := []struct{ name, in, want, wantError string }{
+		{
+			"two packages",
+			"FuzzA\nFuzzB\nok  \tm/a\t0.1s\n?   \tm/b\t[no test files]\nok  \tm/c\t0.1s\nFuzzD\nok  \tm/d\t0.1s\n",
+			"[{m/a FuzzA} {m/a FuzzB} {m/d FuzzD}]", "",
+		},
+		{"none", "ok  \tm/a\t0.1s\n", "[]", "got no fuzz target, want at least one"},
+		{"no package", "FuzzA\n", "[]", "go test -list: FuzzA belongs to no package"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := readTargets(strings.NewReader(tt.in))
+			if s := fmt.Sprint(got); s != tt.want || text(err) != tt.wantError {
+				t.Errorf("got %s, %q, want %s, %q", s, text(err), tt.want, tt.wantError)
+			}
+		})
+	}
+}
+
+func TestClockOnly(t *testing.T) {
+	tests := []struct {
+		name, in string
+		want     bool
+	}{
+		{"the clock", "fuzz: elapsed: 10s, execs: 9\n--- FAIL: FuzzA (10.02s)\n    context deadline exceeded\nFAIL\nexit status 1\n", true},
+		{"a finding", "--- FAIL: FuzzA (0.02s)\n    --- FAIL: FuzzA (0.00s)\n        a_test.go:3: bad\n    Failing input written to testdata/fuzz/FuzzA/1\nFAIL\n", false},
+		{"a finding about time", "--- FAIL: FuzzA (0.02s)\n    context deadline exceeded\nFAIL\n    Failing input written to testdata/fuzz/FuzzA/1\n", false},
+		{"more than the clock", "--- FAIL: FuzzA (10.02s)\n    context deadline exceeded\n    a_test.go:3: bad\nFAIL\n", false},
+		{"does not build", "a_test.go:3: undefined: x\nFAIL\n", false},
+		{"a pass", "ok m/a 10s\n", false},
+	}
+	for _, tt := range tests {
+		if got := clockOnly(tt.in); got != tt.want {
+			t.Errorf("%s: clockOnly = %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestEffort(t *testing.T) {
+	for in, want := range map[string]string{
+		"fuzz: elapsed: 0s, execs: 0 (0/sec)\nfuzz: elapsed: 3s, execs: 40 (13/sec), new interesting: 2 (total: 5)\nPASS\n": "40 inputs true",
+		"PASS\nok m/a 0.1s\n": " false",
+	} {
+		tried, ok := effort(in)
+		if got := fmt.Sprint(tried, " ", ok); got != want {
+			t.Errorf("effort(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

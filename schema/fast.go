@@ -1,0 +1,404 @@
+package schema
+
+import (
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// The one-pass engine. A node is a subschema in a form that a walker checks
+// against JSON text while reading it: no tree is built, nothing is allocated.
+// Its verdict is one-sided. Yes is final; anything else only means that the
+// full library decides. So a node may be stricter than its subschema, never
+// laxer.
+type node struct {
+	types typeSet
+	pass  bool // cannot say: always left to the library
+
+	// whole, when not empty, are nodes that must each accept the same text; the
+	// rest of the node is then unused.
+	whole []*node
+	// union, when not empty, are nodes of which one must accept the text.
+	union    []*node
+	disjoint bool // no type is accepted by two of them
+
+	enum *enum
+
+	minLength, maxLength int // maxLength -1: no limit
+	pattern              jsonschema.Regexp
+
+	number *numberBounds
+
+	minItems, maxItems int // maxItems -1: no limit
+	prefix             []*node
+	items              *node // nil: no more items
+
+	props                []property
+	index                map[string]int // nil: few enough to look through
+	required             uint64         // one bit per property
+	minMembers, maxNames int            // maxNames -1: no limit
+	extra                *node          // nil: no other properties
+	cased                bool           // other spellings of a property are refused
+}
+
+type property struct {
+	quoted string // "name" with its quotes, as it stands in the text
+	name   string
+	node   *node
+}
+
+type numberBounds struct {
+	minimum, maximum, above, below, multipleOf *decimal
+}
+
+type enum struct {
+	texts         []string
+	index         map[string]bool // nil: few enough to look through
+	numbers       []decimal
+	null, yes, no bool
+	composite     bool // arrays and objects too: left to the library
+}
+
+type typeSet uint8
+
+const (
+	typeNull typeSet = 1 << iota
+	typeBoolean
+	typeInteger
+	typeNumber // numbers that are not integers
+	typeString
+	typeArray
+	typeObject
+
+	anyType typeSet = 1<<iota - 1
+)
+
+const maxFastProperties = 64
+
+// compileFast turns a compiled schema into nodes. served reports whether they
+// cover every keyword of it; nil means that not even the root is covered.
+func compileFast(full *jsonschema.Schema, tree *value) (root *node, served bool) {
+	c := fastCompiler{tree: tree, nodes: map[fastKey]*node{}, served: true}
+	root = c.node(full, false)
+	if root.pass {
+		return nil, false
+	}
+	return root, c.served
+}
+
+type fastCompiler struct {
+	tree   *value
+	nodes  map[fastKey]*node
+	served bool
+}
+
+// fastKey tells two uses of one subschema apart: closed is whether every
+// property must be named by it, because an unevaluatedProperties: false above
+// it says so.
+type fastKey struct {
+	schema *jsonschema.Schema
+	closed bool
+}
+
+func (c *fastCompiler) node(s *jsonschema.Schema, closed bool) *node {
+	key := fastKey{s, closed}
+	if n := c.nodes[key]; n != nil {
+		return n
+	}
+	n := &node{}
+	c.nodes[key] = n // before its parts: a schema may be recursive
+	c.fill(n, s, closed)
+	return n
+}
+
+func (c *fastCompiler) leave(n *node) {
+	c.served = false
+	*n = node{pass: true}
+}
+
+func (c *fastCompiler) fill(n *node, s *jsonschema.Schema, closed bool) {
+	if unserved(s) {
+		c.leave(n)
+		return
+	}
+	if s.UnevaluatedProperties != nil {
+		if !isFalse(s.UnevaluatedProperties) {
+			c.leave(n)
+			return
+		}
+		closed = true
+	}
+	old := s.DraftVersion < 2019 && s.Ref != nil // hides everything beside it
+	var subs []*jsonschema.Schema
+	if s.Ref != nil {
+		subs = append(subs, s.Ref)
+	}
+	if !old {
+		subs = append(subs, s.AllOf...)
+	}
+	bare := old || !asserts(s)
+	unions := 0
+	if !old {
+		unions = min(len(s.AnyOf), 1) + min(len(s.OneOf), 1)
+	}
+
+	switch {
+	case len(subs) == 0 && unions == 0:
+		c.own(n, s, closed)
+	case bare && len(subs) == 1 && unions == 0:
+		n.types = anyType
+		n.whole = []*node{c.node(subs[0], closed)}
+	case bare && len(subs) == 0 && unions == 1:
+		c.union(n, s, closed)
+	case closed && len(s.Properties) == 0:
+		// Which properties are named depends on several parts together.
+		c.leave(n)
+	default:
+		// It is enough that s itself names every property.
+		n.types = anyType
+		n.whole = append(n.whole, c.extraNode(func(own *node) { c.own(own, s, closed) }))
+		for _, sub := range subs {
+			n.whole = append(n.whole, c.node(sub, false))
+		}
+		if len(s.AnyOf) > 0 {
+			n.whole = append(n.whole, c.extraNode(func(u *node) { c.union(u, &jsonschema.Schema{AnyOf: s.AnyOf}, false) }))
+		}
+		if len(s.OneOf) > 0 {
+			n.whole = append(n.whole, c.extraNode(func(u *node) { c.union(u, &jsonschema.Schema{OneOf: s.OneOf}, false) }))
+		}
+	}
+}
+
+func (c *fastCompiler) extraNode(fill func(*node)) *node {
+	n := &node{}
+	fill(n)
+	return n
+}
+
+// union serves anyOf, and oneOf where the type alone says which branch it is.
+func (c *fastCompiler) union(n *node, s *jsonschema.Schema, closed bool) {
+	branches := s.AnyOf
+	if len(branches) == 0 {
+		branches = s.OneOf
+	}
+	n.disjoint = true
+	for _, b := range branches {
+		sub := c.node(b, closed)
+		types := sub.resolved(0)
+		if n.types&types != 0 {
+			n.disjoint = false
+		}
+		n.types |= types
+		n.union = append(n.union, sub)
+	}
+	if !n.disjoint && len(s.OneOf) > 0 {
+		c.leave(n)
+	}
+}
+
+// resolved is the set of types that a node accepts, seen through references.
+func (n *node) resolved(depth int) typeSet {
+	if n.pass || depth > 16 || n.types == 0 && n.whole == nil {
+		return anyType
+	}
+	if len(n.whole) == 1 {
+		return n.whole[0].resolved(depth + 1)
+	}
+	return n.types
+}
+
+// own serves the keywords of s that need no other schema for the same value.
+func (c *fastCompiler) own(n *node, s *jsonschema.Schema, closed bool) {
+	n.types, n.maxLength, n.maxItems, n.maxNames = anyType, -1, -1, -1
+	if s.Bool != nil {
+		if !*s.Bool {
+			n.types = 0
+			return
+		}
+		n.items, n.extra = c.anything(), c.anything()
+		if closed {
+			n.extra = nil
+		}
+		return
+	}
+	if s.Types != nil {
+		n.types = typeSetOf(s.Types)
+	}
+	c.enum(n, s)
+	if s.MinLength != nil {
+		n.minLength = *s.MinLength
+	}
+	if s.MaxLength != nil {
+		n.maxLength = *s.MaxLength
+	}
+	n.pattern = s.Pattern
+	if !c.number(n, s) {
+		c.leave(n)
+		return
+	}
+	c.array(n, s)
+	c.object(n, s, closed)
+}
+
+func (c *fastCompiler) array(n *node, s *jsonschema.Schema) {
+	if s.MinItems != nil {
+		n.minItems = *s.MinItems
+	}
+	if s.MaxItems != nil {
+		n.maxItems = *s.MaxItems
+	}
+	prefix, rest := s.PrefixItems, any(s.Items2020)
+	if s.Items2020 == nil {
+		rest = nil
+	}
+	switch items := s.Items.(type) {
+	case *jsonschema.Schema:
+		rest = items
+	case []*jsonschema.Schema:
+		prefix, rest = items, s.AdditionalItems
+	}
+	for _, sub := range prefix {
+		n.prefix = append(n.prefix, c.node(sub, false))
+	}
+	n.items = c.rest(rest)
+}
+
+func (c *fastCompiler) object(n *node, s *jsonschema.Schema, closed bool) {
+	if s.MinProperties != nil {
+		n.minMembers = *s.MinProperties
+	}
+	if s.MaxProperties != nil {
+		n.maxNames = *s.MaxProperties
+	}
+	n.cased = len(s.Extensions) > 0
+	n.extra = c.rest(s.AdditionalProperties)
+	if closed && s.AdditionalProperties == nil {
+		n.extra = nil
+	}
+	if len(s.Properties) == 0 && len(s.Required) == 0 {
+		return
+	}
+	at := map[string]int{}
+	add := func(name string, sub *node) {
+		at[name] = len(n.props)
+		n.props = append(n.props, property{quoted: string(quote(name)), name: name, node: sub})
+	}
+	for _, name := range c.ordered(s) {
+		add(name, c.node(s.Properties[name], false))
+	}
+	for _, name := range s.Required {
+		i, ok := at[name]
+		if !ok {
+			// Required but not described: it is one of the others.
+			i = len(n.props)
+			sub := n.extra
+			if sub == nil {
+				sub = &node{}
+			}
+			add(name, sub)
+		}
+		if i < maxFastProperties {
+			n.required |= 1 << i
+		}
+	}
+	if len(n.props) > maxFastProperties {
+		c.leave(n)
+		return
+	}
+	if len(n.props) > 8 {
+		n.index = at
+	}
+}
+
+// ordered lists the properties of s as they stand in the text, which is the
+// order that models tend to send them in.
+func (c *fastCompiler) ordered(s *jsonschema.Schema) []string {
+	var names []string
+	if rest, ok := strings.CutPrefix(s.Location, baseURI+"#"); ok {
+		tokens := pointerTokens(fragment("#" + rest))
+		for _, name := range c.tree.at(append(tokens, "properties")...).names() {
+			if _, ok := s.Properties[name]; ok {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) != len(s.Properties) {
+		names = names[:0]
+		for name := range s.Properties {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// rest is what may stand where nothing is described: anything, nothing or
+// what a schema says.
+func (c *fastCompiler) rest(v any) *node {
+	switch v := v.(type) {
+	case bool:
+		if !v {
+			return nil
+		}
+	case *jsonschema.Schema:
+		if v != nil {
+			if isFalse(v) {
+				return nil
+			}
+			return c.node(v, false)
+		}
+	}
+	return c.anything()
+}
+
+func (c *fastCompiler) anything() *node {
+	yes := fastKey{}
+	if n := c.nodes[yes]; n != nil {
+		return n
+	}
+	n := &node{types: anyType, maxLength: -1, maxItems: -1, maxNames: -1}
+	n.items, n.extra = n, n
+	c.nodes[yes] = n
+	return n
+}
+
+func (c *fastCompiler) enum(n *node, s *jsonschema.Schema) {
+	var lists [][]any
+	if s.Enum != nil {
+		lists = append(lists, s.Enum.Values)
+	}
+	if s.Const != nil {
+		lists = append(lists, []any{*s.Const})
+	}
+	if len(lists) == 0 {
+		return
+	}
+	if len(lists) == 2 {
+		c.leave(n)
+		return
+	}
+	e := &enum{}
+	for _, v := range lists[0] {
+		e.add(v)
+	}
+	if e.composite {
+		c.served = false
+	}
+	if len(e.texts) > 8 {
+		e.index = map[string]bool{}
+		for _, t := range e.texts {
+			e.index[t] = true
+		}
+	}
+	n.enum = e
+	n.types &= e.types()
+}
+
+func (c *fastCompiler) number(n *node, s *jsonschema.Schema) bool {
+	b := numberBounds{}
+	ok := decimalOf(s.Minimum, &b.minimum) && decimalOf(s.Maximum, &b.maximum) && decimalOf(s.ExclusiveMinimum, &b.above) &&
+		decimalOf(s.ExclusiveMaximum, &b.below) && decimalOf(s.MultipleOf, &b.multipleOf)
+	if b != (numberBounds{}) {
+		n.number = &b
+	}
+	return ok
+}

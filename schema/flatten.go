@@ -1,0 +1,195 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Change is one thing that flattening or normalising altered.
+type Change struct {
+	Pointer string // in the schema as it was given
+	What    string
+}
+
+// Flat is a schema as one provider takes it.
+type Flat struct {
+	// Schema is the schema without references and allOf, in the provider's
+	// dialect. It is for the model to read: check with the original.
+	Schema json.RawMessage
+	// Strict: it may be sent as strict. Only for OpenAIStrict.
+	Strict bool
+	// Reason is why a schema asked for as OpenAIStrict is not strict: the
+	// place, then what strict cannot express. The schema is then the one of
+	// OpenAI.
+	Reason string
+	// Cut: recursion or size was cut, and the place is left open.
+	Cut bool
+	// Changes lists what was altered, but for references written out and
+	// allOf merged without a loss.
+	Changes []Change
+	// Nullable lists the properties that a strict schema had to require and
+	// for which a null now means "not given": drop those nulls before the
+	// check. Each is a JSON Pointer into the arguments with * for every item of
+	// an array: /filters/*/unit.
+	Nullable []string
+}
+
+// What flattening may take and make. The result stays within what Compile
+// reads.
+const (
+	maxRecursion  = 4       // how often a reference is written out inside itself
+	maxSubschemas = 1 << 16 // schemas looked at or merged
+	maxFlatValues = 40_000  // JSON values written
+	maxFlatBytes  = 1 << 19
+	maxFlatDepth  = 96      // of the JSON written
+	readable      = 1 << 16 // bytes; above it recursion is cut earlier
+	maxChanges    = 1000
+)
+
+// Flatten writes a schema for the arguments of a call in a provider's dialect.
+//
+// The result accepts every object that the original accepts, unless it is
+// strict: what a dialect cannot say is left out, or said in the description.
+// What it leaves out is listed; a check must always use the original.
+func Flatten(text []byte, p Profile) (Flat, error) {
+	d := dialectOf(p)
+	if d == nil {
+		return Flat{}, fmt.Errorf("profile: got %q, want one of %q", p, Profiles())
+	}
+	tree, err := parseSchema(string(text))
+	if err != nil {
+		return Flat{}, err
+	}
+	if p == OpenAIStrict {
+		return flattenStrict(tree, d)
+	}
+	return flatten(tree, d)
+}
+
+// flatten tries with less and less recursion until the result is of a size
+// that a model can read; only then are other parts cut.
+func flatten(tree *value, d *dialect) (Flat, error) {
+	for depth := maxRecursion; ; depth-- {
+		f := newFlattener(tree, d, depth)
+		root, err := f.core(tree)
+		if err != nil {
+			return Flat{}, err
+		}
+		out := f.write(root, 0)
+		f.finish(out)
+		text := out.json()
+		if depth == 1 || !f.recursive || !f.full && len(text) <= readable {
+			return Flat{Schema: text, Cut: f.cut, Changes: f.changes}, nil
+		}
+	}
+}
+
+// flattener holds one flattening. Its first stage writes out references and
+// merges allOf (expand.go, merge.go), its second puts the result into the
+// dialect (write.go).
+type flattener struct {
+	dialect   *dialect
+	root      *resource
+	resources map[string]*resource // by URI
+	homes     map[*value]*resource // by the schema that begins one
+	dynamic   map[string]int       // $dynamicAnchors, how many of each name
+
+	recursion int               // how often a reference is written out inside itself
+	origin    map[*value]string // where a schema of the first stage came from
+	looked    int               // of maxSubschemas
+	parts     int               // of maxSchemaParts
+	values    int               // of maxFlatValues
+	bytes     int               // of maxFlatBytes
+
+	// widened counts what made a schema accept more. What stands under not or
+	// oneOf must not accept more, or the whole accepts less.
+	widened   int
+	cut       bool
+	full      bool   // a limit of size was met
+	recursive bool   // recursion was met
+	place     string // where recursion or a cut was met first
+	changes   []Change
+	seen      map[Change]bool
+}
+
+func newFlattener(tree *value, d *dialect, recursion int) *flattener {
+	f := &flattener{
+		dialect:   d,
+		recursion: recursion,
+		resources: map[string]*resource{},
+		homes:     map[*value]*resource{},
+		dynamic:   map[string]int{},
+		origin:    map[*value]string{},
+		seen:      map[Change]bool{},
+	}
+	f.index(tree)
+	return f
+}
+
+// core is the first stage: the root as an object without references and allOf.
+func (f *flattener) core(tree *value) (*value, error) {
+	root, err := f.expand(tree, scope{res: f.root})
+	if err != nil {
+		return nil, err
+	}
+	return f.foldRoot(root)
+}
+
+// note lists a change.
+func (f *flattener) note(ptr, format string, args ...any) {
+	c := Change{Pointer: ptr, What: fmt.Sprintf(format, args...)}
+	if len(f.changes) < maxChanges && !f.seen[c] {
+		f.seen[c] = true
+		f.changes = append(f.changes, c)
+	}
+}
+
+// widen lists a change that makes the schema accept more.
+func (f *flattener) widen(ptr, format string, args ...any) {
+	f.widened++
+	f.note(ptr, format, args...)
+}
+
+// open is the schema that stands where something was cut: it accepts
+// anything, and says what the part was for.
+func (f *flattener) open(was *value, ptr, format string, args ...any) *value {
+	if !f.cut && !f.recursive {
+		f.place = ptr
+	}
+	f.cut = true
+	f.widen(ptr, format, args...)
+	out := f.new(ptr)
+	for _, key := range []string{"title", "description"} {
+		if text := was.get(key); text.isString() {
+			out.set(key, text)
+		}
+	}
+	return out
+}
+
+// new is an empty schema of the first stage that remembers where it is from.
+func (f *flattener) new(ptr string, members ...member) *value {
+	v := object(members...)
+	f.origin[v] = ptr
+	return v
+}
+
+// reserve takes n subschemas of the result. They are reserved before the first
+// of them is written, so that the last has a place.
+func (f *flattener) reserve(n int) bool {
+	if f.parts+n > maxSchemaParts {
+		f.full = true
+		return false
+	}
+	f.parts += n
+	return true
+}
+
+// spend takes one schema from the budget.
+func (f *flattener) spend() bool {
+	f.looked++
+	if f.looked > maxSubschemas {
+		f.full = true
+	}
+	return !f.full
+}

@@ -1,0 +1,316 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Normalise mends a schema that was not written for JSON Schema: names of types
+// from other languages, "required" and "optional" on a property, null for
+// "none", and keywords whose value is of no use. What it cannot read it
+// removes, so that the result accepts more; everything is listed. A schema
+// without such faults comes back as it was.
+func Normalise(text []byte) (json.RawMessage, []Change, error) {
+	tree, err := parseSchema(string(text))
+	if err != nil {
+		return nil, nil, err
+	}
+	if !tree.isObject() {
+		return nil, nil, &DefinitionError{Reason: "got " + string(tree.json()) + ", want an object"}
+	}
+	n := normaliser{draft: draftOf(tree.get("$schema")), moved: map[*value]string{}}
+	if uri := tree.get("$schema"); uri != nil && !uri.isString() {
+		tree.drop("$schema")
+		n.note("", "removed $schema: got %s, want a string", clip(string(uri.json()), 40))
+	}
+	n.schema(tree, "")
+	return tree.json(), n.changes, nil
+}
+
+type normaliser struct {
+	draft   int
+	changes []Change
+	moved   map[*value]string // where schemas stood that stand elsewhere now
+}
+
+func (n *normaliser) note(ptr, format string, args ...any) {
+	n.changes = append(n.changes, Change{Pointer: ptr, What: fmt.Sprintf(format, args...)})
+}
+
+// schema mends one schema and what is inside it.
+func (n *normaliser) schema(s *value, ptr string) {
+	if !s.isObject() {
+		return
+	}
+	n.types(s, ptr)
+	n.nullable(s, ptr)
+	n.nullDefault(s, ptr)
+	n.exclusive(s, ptr)
+	n.properties(s, ptr)
+	n.required(s, ptr)
+	n.items(s, ptr)
+	n.values(s, ptr)
+	n.itemValues(s, ptr)
+	n.shapes(s, ptr)
+	eachChild(s, func(at string, sub *value) {
+		if was, ok := n.moved[sub]; ok {
+			n.schema(sub, was)
+			return
+		}
+		n.schema(sub, ptr+at)
+	})
+}
+
+// types turns foreign names of types into those of JSON Schema.
+func (n *normaliser) types(s *value, ptr string) {
+	was := s.get("type")
+	if was == nil || typeShape.fits(was) == "" && unique(was) {
+		return
+	}
+	shown := clip(string(was.json()), 80)
+	var means *value
+	switch {
+	case was.isString() && strings.EqualFold(strings.TrimSpace(was.text), "enum") && s.get("enum").isArray():
+		s.drop("type")
+		n.note(ptr, "removed type %s: the enum says it", shown)
+		return
+	case was.isString():
+		means = readType(was.text, 0)
+	case was.isArray() && len(was.items) > 0 && len(was.strings()) == len(was.items):
+		means = readUnion(was.strings(), 0)
+	}
+	if means == nil || means.get("type") == nil && means.get("anyOf") == nil {
+		s.drop("type")
+		if means == nil {
+			n.note(ptr, "removed type %s, which is unknown: any value is accepted", shown)
+		} else {
+			n.note(ptr, "removed type %s: any value is accepted", shown)
+		}
+		return
+	}
+	// What the schema says itself counts more than what the name implies.
+	for _, key := range []string{"items", "prefixItems", "additionalProperties", "anyOf", "format"} {
+		v := means.get(key)
+		if v == nil || s.get(key) != nil || key == "prefixItems" && s.get("items") != nil || key == "additionalProperties" && s.get("properties") != nil {
+			continue
+		}
+		if key == "prefixItems" && n.draft < 2020 {
+			key = "items"
+		}
+		s.set(key, v)
+	}
+	if kind := means.get("type"); kind != nil {
+		s.set("type", kind)
+		n.note(ptr, "type %s became %s", shown, kind.json())
+		return
+	}
+	s.drop("type")
+	n.note(ptr, "type %s became anyOf", shown)
+}
+
+func unique(list *value) bool {
+	for i, v := range list.items {
+		if slices.ContainsFunc(list.items[:i], v.equal) {
+			return false
+		}
+	}
+	return true
+}
+
+// nullable turns OpenAPI's nullable into a type of JSON Schema.
+func (n *normaliser) nullable(s *value, ptr string) {
+	was := s.get("nullable")
+	if !was.isBool() {
+		return
+	}
+	s.drop("nullable")
+	if was.kind == 'f' {
+		n.note(ptr, "removed nullable: false")
+		return
+	}
+	n.note(ptr, "nullable: true became the type null")
+	addNull(s)
+}
+
+// nullDefault lets a value be null whose default is null: x: str = None.
+func (n *normaliser) nullDefault(s *value, ptr string) {
+	if v, t := s.get("default"), s.get("type"); v == nil || v.kind != 'n' || t == nil || slices.Contains(typesOf(t), "null") {
+		return
+	}
+	addNull(s)
+	n.note(ptr, "default: null became the type null")
+}
+
+// addNull lets a schema accept null.
+func addNull(s *value) {
+	null := &value{kind: 'n'}
+	if list := s.get("enum"); list.isArray() && !slices.ContainsFunc(list.items, null.equal) {
+		list.items = append(list.items, null)
+	}
+	if t := s.get("type"); t != nil {
+		s.set("type", typeValue(unionOf(typesOf(t), []string{"null"})))
+	}
+	for _, key := range []string{"anyOf", "oneOf"} {
+		branch := object(member{"type", str("null")})
+		if list := s.get(key); list.isArray() && !slices.ContainsFunc(list.items, branch.equal) {
+			list.items = append(list.items, branch)
+		}
+	}
+}
+
+// exclusive turns the booleans of draft 4 into the bounds themselves.
+func (n *normaliser) exclusive(s *value, ptr string) {
+	if n.draft == 4 {
+		return
+	}
+	for _, pair := range [][2]string{{"exclusiveMinimum", "minimum"}, {"exclusiveMaximum", "maximum"}} {
+		was, bound := s.get(pair[0]), s.get(pair[1])
+		if !was.isBool() {
+			continue
+		}
+		s.drop(pair[0])
+		if was.kind == 't' && bound.isNumber() {
+			s.drop(pair[1])
+			s.set(pair[0], bound)
+			n.note(ptr, "%s with %s: true became %s: %s", pair[1], pair[0], pair[0], bound.text)
+			continue
+		}
+		n.note(ptr, "removed %s: %s", pair[0], was.json())
+	}
+}
+
+// properties mends a list of properties, and takes from each property what
+// belongs to the list: whether it is required.
+func (n *normaliser) properties(s *value, ptr string) {
+	props := s.get("properties")
+	if props == nil {
+		return
+	}
+	if !props.isObject() {
+		if props.isArray() && len(props.items) == 0 {
+			s.set("properties", object()) // how PHP writes an empty map
+			n.note(ptr+"/properties", "[] became {}")
+		}
+		return
+	}
+	for i, m := range props.members {
+		at := ptr + pointer("properties", m.name)
+		sub := n.asSchema(m.value, at)
+		props.members[i].value = sub
+		if !sub.isObject() {
+			continue
+		}
+		if was := sub.get("required"); was.isBool() {
+			sub.drop("required")
+			n.note(at, "removed required: %s, which belongs to the object", was.json())
+			if list := s.get("required"); was.kind == 't' && !slices.Contains(list.strings(), m.name) {
+				s.set("required", strs(append(list.strings(), m.name)))
+				n.note(ptr+"/required", "added %q", m.name)
+			}
+		}
+		if was := sub.get("optional"); flagLike(was) != nil {
+			sub.drop("optional")
+			n.note(at, "removed optional: %s, which is no keyword", was.json())
+			if list := s.get("required"); *flagLike(was) && slices.Contains(list.strings(), m.name) {
+				s.set("required", strs(slices.DeleteFunc(list.strings(), func(name string) bool { return name == m.name })))
+				n.note(ptr+"/required", "removed %q, which is optional", m.name)
+			}
+		}
+	}
+}
+
+// flagLike reads a boolean as people write it; nil if it is none.
+func flagLike(v *value) *bool {
+	yes := v.isBool() && v.kind == 't'
+	switch {
+	case v.isBool():
+		return &yes
+	case !v.isString():
+		return nil
+	}
+	switch strings.ToLower(v.text) {
+	case "true", "yes":
+		yes = true
+		return &yes
+	case "false", "no":
+		return &yes
+	}
+	return nil
+}
+
+// asSchema reads what stands where a schema is wanted: the name of a type is
+// meant as that type.
+func (n *normaliser) asSchema(v *value, ptr string) *value {
+	if isSchema(v) {
+		return v
+	}
+	shown := clip(string(v.json()), 80)
+	if v.isString() {
+		if means := readType(v.text, 0); means != nil {
+			n.note(ptr, "%s became a schema", shown)
+			return means
+		}
+	}
+	n.note(ptr, "%s is no schema: any value is accepted", shown)
+	return object()
+}
+
+func (n *normaliser) required(s *value, ptr string) {
+	if was := s.get("optional"); was.isArray() && namesShape.fits(was) == "" {
+		s.drop("optional")
+		n.note(ptr, "removed optional, which is no keyword")
+		if list := s.get("required"); list.isArray() {
+			s.set("required", array(slices.DeleteFunc(slices.Clone(list.items), func(v *value) bool { return slices.ContainsFunc(was.items, v.equal) })...))
+		}
+	}
+	was := s.get("required")
+	switch {
+	case was == nil:
+	case was.isArray():
+		var names []string
+		for _, name := range was.strings() {
+			names = unionOf(names, []string{name})
+		}
+		if len(names) < len(was.items) {
+			s.set("required", strs(names))
+			n.note(ptr+"/required", "removed what is no name or stands twice")
+		}
+	case was.isString():
+		s.set("required", strs([]string{was.text}))
+		n.note(ptr+"/required", "%s became a list", was.json())
+	}
+}
+
+// items turns a list of items into prefixItems, which it became in 2020-12.
+func (n *normaliser) items(s *value, ptr string) {
+	was := s.get("items")
+	switch {
+	case was == nil || was.kind == 'n' || isSchema(was):
+		return
+	case !was.isArray():
+		s.set("items", n.asSchema(was, ptr+"/items"))
+		return
+	}
+	for i, item := range was.items {
+		at := ptr + pointer("items", strconv.Itoa(i))
+		was.items[i] = n.asSchema(item, at)
+		n.moved[was.items[i]] = at
+	}
+	if n.draft < 2020 {
+		return
+	}
+	s.drop("items")
+	n.note(ptr+"/items", "a list became prefixItems")
+	if rest := s.get("additionalItems"); rest != nil {
+		s.drop("additionalItems")
+		rest = n.asSchema(rest, ptr+"/additionalItems")
+		n.moved[rest] = ptr + "/additionalItems"
+		s.set("items", rest)
+	}
+	if len(was.items) > 0 && s.get("prefixItems") == nil {
+		s.set("prefixItems", was)
+	}
+}

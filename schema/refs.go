@@ -1,0 +1,236 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// resource is a schema with an identity of its own: the document, or a part
+// of it with an $id.
+type resource struct {
+	spot
+	base    *url.URL
+	draft   int
+	anchors map[string]spot
+}
+
+// spot is a schema, and where in the document it stands.
+type spot struct {
+	schema *value
+	ptr    string
+	res    *resource // the resource that it belongs to
+}
+
+// index finds the resources and anchors of a document.
+func (f *flattener) index(root *value) {
+	// A name that no other document can have.
+	base := &url.URL{Scheme: "https", Host: "schema.invalid", Path: "/root"}
+	f.root = f.addResource(spot{schema: root}, base, draftOf(root.get("$schema")))
+	f.indexSchema(root, "", f.root)
+}
+
+func (f *flattener) addResource(at spot, base *url.URL, draft int) *resource {
+	r := &resource{spot: at, base: base, draft: draft, anchors: map[string]spot{}}
+	r.res = r
+	f.homes[at.schema] = r
+	if _, taken := f.resources[base.String()]; !taken {
+		f.resources[base.String()] = r
+	}
+	return r
+}
+
+func (f *flattener) indexSchema(s *value, ptr string, r *resource) {
+	if !s.isObject() {
+		return
+	}
+	// Before 2019-09 whatever stands beside $ref is ignored, $id included.
+	id := s.get("$id")
+	if r.draft == 4 {
+		id = s.get("id")
+	}
+	if id.isString() && (r.draft >= 2019 || s.get("$ref") == nil) {
+		uri, anchor, _ := strings.Cut(id.text, "#")
+		if rel, err := url.Parse(uri); err == nil && uri != "" {
+			draft := r.draft
+			if own := s.get("$schema"); own != nil {
+				draft = draftOf(own)
+			}
+			r = f.addResource(spot{schema: s, ptr: ptr}, r.base.ResolveReference(rel), draft)
+			if s == f.root.schema {
+				f.root = r
+			}
+		}
+		if anchor != "" && r.draft < 2019 {
+			r.anchors[anchor] = spot{s, ptr, r}
+		}
+	}
+	for _, key := range []string{"$anchor", "$dynamicAnchor"} {
+		if name := s.get(key); name.isString() && r.draft >= 2019 {
+			r.anchors[name.text] = spot{s, ptr, r}
+			if key == "$dynamicAnchor" {
+				f.dynamic[name.text]++
+			}
+		}
+	}
+	eachChild(s, func(at string, sub *value) { f.indexSchema(sub, ptr+at, r) })
+}
+
+// eachChild calls fn with every schema directly inside s and its place.
+func eachChild(s *value, fn func(ptr string, sub *value)) {
+	for _, m := range s.members {
+		sh := vocabulary[m.name].shape
+		if m.name == "$defs" || m.name == "definitions" {
+			sh = schemaMapShape
+		}
+		switch sh {
+		case schemaShape, schemasShape, itemsShape:
+			if !m.value.isArray() {
+				fn(pointer(m.name), m.value)
+			}
+			for i, item := range m.value.items {
+				fn(pointer(m.name, strconv.Itoa(i)), item)
+			}
+		case schemaMapShape, dependShape:
+			for _, named := range m.value.members {
+				fn(pointer(m.name, named.name), named.value)
+			}
+		default: // no schema inside
+		}
+	}
+}
+
+// errElsewhere says that a reference leads to a schema that is known, but not
+// part of the document.
+var errElsewhere = errors.New("leads to a meta-schema")
+
+// resolve finds what a reference leads to.
+func (f *flattener) resolve(ref string, from *resource) (spot, error) {
+	u, err := url.Parse(ref)
+	if err != nil {
+		return spot{}, fmt.Errorf("reference %q is not a URI", ref)
+	}
+	target := from
+	if ref != "" && ref[0] != '#' {
+		abs := from.base.ResolveReference(u)
+		abs.Fragment, abs.RawFragment = "", ""
+		if target = f.resources[abs.String()]; target == nil {
+			if abs.Host == "json-schema.org" {
+				return spot{}, errElsewhere
+			}
+			return spot{}, fmt.Errorf("reference %q leads out of the schema; nothing is loaded", ref)
+		}
+	}
+	switch name := u.Fragment; {
+	case name == "":
+		return target.spot, nil
+	case name[0] == '/':
+		return f.follow(target, name, ref)
+	default:
+		at, ok := target.anchors[name]
+		if !ok {
+			return spot{}, fmt.Errorf("reference %q leads nowhere", ref)
+		}
+		return at, nil
+	}
+}
+
+// follow walks a JSON Pointer from a resource's root. On the way it may enter
+// another resource.
+func (f *flattener) follow(r *resource, ptr, ref string) (spot, error) {
+	at := r.spot
+	for tok := range strings.SplitSeq(ptr[1:], "/") {
+		tok = strings.ReplaceAll(strings.ReplaceAll(tok, "~1", "/"), "~0", "~")
+		at.schema = at.schema.at(tok)
+		at.ptr += pointer(tok)
+		if at.schema == nil {
+			return spot{}, fmt.Errorf("reference %q leads nowhere", ref)
+		}
+		if home := f.homes[at.schema]; home != nil {
+			at.res = home
+		}
+	}
+	if isNoSchema(at.schema) {
+		return spot{}, fmt.Errorf("reference %q leads to %s, want a schema", ref, clip(string(at.schema.json()), 40))
+	}
+	return at, nil
+}
+
+// scope is where the first stage is while it goes down a schema.
+type scope struct {
+	res   *resource
+	ptr   string
+	depth int
+	refs  []*value // targets of references being written out, outermost first
+	chain []*value // those of them that apply to the same value
+}
+
+// inside is the scope of a schema that applies to a part of the value.
+func (s scope) inside(at string) scope {
+	s.chain = nil
+	return s.beside(at)
+}
+
+// beside is the scope of a schema that applies to the same value.
+func (s scope) beside(at string) scope {
+	s.ptr += at
+	s.depth++
+	return s
+}
+
+// deref writes out a reference. In doubt about what a dynamic one leads to,
+// the place stays open.
+func (f *flattener) deref(s *value, keyword string, sc scope) (*value, error) {
+	ref := s.get(keyword)
+	if !ref.isString() {
+		return nil, &DefinitionError{Pointer: sc.ptr, Reason: keyword + ": want a string"}
+	}
+	at, err := f.resolve(ref.text, sc.res)
+	if errors.Is(err, errElsewhere) {
+		return f.open(s, sc.ptr, "%s %q leads to a meta-schema and is left open", keyword, ref.text), nil
+	}
+	if err != nil {
+		return nil, &DefinitionError{Pointer: sc.ptr, Reason: err.Error(), Err: err}
+	}
+	if keyword != "$ref" && !f.static(ref.text) {
+		return f.open(s, sc.ptr, "%s %q depends on where it is used and is left open", keyword, ref.text), nil
+	}
+	if slices.Contains(sc.chain, at.schema) {
+		return nil, &DefinitionError{Pointer: sc.ptr, Reason: "refers to itself without an end"}
+	}
+	times := 0
+	for _, r := range sc.refs {
+		if r == at.schema {
+			times++
+		}
+	}
+	if times > 0 {
+		if !f.recursive && !f.cut {
+			f.place = sc.ptr
+		}
+		f.recursive = true
+	}
+	if times >= f.recursion {
+		return f.open(at.schema, sc.ptr, "recursion of %q is cut at depth %d; what is deeper is left open", ref.text, f.recursion), nil
+	}
+	next := scope{
+		res:   at.res,
+		ptr:   at.ptr,
+		depth: sc.depth + 1,
+		refs:  append(slices.Clip(sc.refs), at.schema),
+		chain: append(slices.Clip(sc.chain), at.schema),
+	}
+	return f.expand(at.schema, next)
+}
+
+// static reports whether a dynamic reference can only lead to one place.
+func (f *flattener) static(ref string) bool {
+	_, anchor, _ := strings.Cut(ref, "#")
+	if anchor == "" {
+		return len(f.homes) == 1
+	}
+	return f.dynamic[anchor] <= 1
+}

@@ -1,0 +1,84 @@
+package tool
+
+import "encoding/json"
+
+// Call is what a model asks for.
+type Call struct {
+	ID    string // the provider's; perhaps empty or repeated
+	Name  string
+	Input json.RawMessage // JSON text as received
+}
+
+// Caller is on whose behalf a call is made. The zero value is nobody's call,
+// with nobody to ask.
+type Caller struct {
+	Principal string // for whom the session runs; "" is local
+	Session   string // one conversation
+	Client    string // the program that sent it
+	Agent     string // which agent of the session
+	Run       string // one request within the session
+	Attended  bool   // a person can be asked
+	Prompt    string // what the session was asked to do, where the host said
+	// Values are the host's own, for its tools and rules. They must not change
+	// once given.
+	Values map[string]any
+}
+
+// Source is where a tool comes from.
+type Source struct {
+	Name  string // "" for the program's own tools; never with __ in it
+	Trust Trust
+}
+
+// Trust is how far a source is believed. The zero value is the least.
+type Trust uint8
+
+// Trust classes, least first. Below SkillTrusted nothing that a tool claims is
+// believed unless the operator says so.
+const (
+	Inbound Trust = iota // content that reached the session by no tool
+	Web
+	MCP
+	SkillUntrusted
+	SkillTrusted
+	Own     // the program's own
+	BuiltIn // part of Ferrule
+)
+
+// Untrusted reports whether content and claims of this class count as written
+// by strangers. What is no class is not trusted.
+func (t Trust) Untrusted() bool { return t < SkillTrusted || t > BuiltIn }
+
+// String is the word used in configuration, rules and records.
+func (t Trust) String() string {
+	words := [...]string{"inbound", "web", "mcp", "skill-untrusted", "skill-trusted", "own", "built-in"}
+	if int(t) >= len(words) {
+		t = Inbound
+	}
+	return words[t]
+}
+
+// Request is one call on its way: what policy, guard, inbox, journal, hooks and
+// events see. It has no function that could run the tool.
+type Request struct {
+	Caller Caller
+	Source Source
+	Tool   *Info // not to be changed
+
+	ID     string // Ferrule's own, unique
+	CallID string // the provider's
+	Turn   int    // the session's turns, from 1
+	Index  int    // the call's place in its turn, from 0
+
+	Args   Args
+	Claims Claims // of this call, as far as they are believed
+	Key    string // names the effect of the call; "": no key
+}
+
+// Facts are what a call is about, in forms that rules can match: never the raw
+// text.
+type Facts struct {
+	Paths    []string // cleaned and absolute
+	Hosts    []string // as they will be connected to
+	Commands []string // each command of a parsed line, without its quotes
+}

@@ -1,0 +1,136 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Claims are what a tool says about its calls. Nothing claimed means the
+// worst: it writes, runs alone, destroys, reaches outside, must never run
+// twice, and touches everything.
+type Claims struct {
+	ReadOnly   bool // changes no lasting state; implies Parallel
+	Parallel   bool // may overlap other parallel calls
+	Reversible bool // what it changes can be undone
+	Local      bool // reaches nothing outside this machine
+	Idempotent bool // a second run does no more than the first
+	// Touches are the exact resources read and written. Nil is not claimed:
+	// everything. Empty is a claim: nothing.
+	Touches []Access
+}
+
+// Access is one resource that a call reads or writes. A resource is a path such
+// as file:/a/b, table:orders or mcp:server; it covers what is below it.
+type Access struct {
+	Resource string
+	Write    bool
+}
+
+func (c Claims) clone() Claims {
+	c.Touches = slices.Clone(c.Touches)
+	return c
+}
+
+// Check refuses claims that contradict each other, or that name a resource in
+// more than one way.
+func (c Claims) Check() error {
+	for _, a := range c.Touches {
+		if err := checkResource(a.Resource); err != nil {
+			return fmt.Errorf("claims: touches %w", err)
+		}
+		if c.ReadOnly && a.Write {
+			return fmt.Errorf("claims: read-only, but writes %q", a.Resource)
+		}
+	}
+	return nil
+}
+
+// ClaimsFor are the claims of one call: those of ClaimsOf where there is one,
+// else the constant ones. A ClaimsOf that fails, panics or contradicts itself
+// claims nothing.
+func (t *Tool) ClaimsFor(a Args) (c Claims) {
+	if t.ClaimsOf == nil {
+		return t.Claims.clone()
+	}
+	defer func() {
+		if recover() != nil {
+			c = Claims{}
+		}
+	}()
+	c, err := t.ClaimsOf(a)
+	if err != nil || c.Check() != nil {
+		return Claims{}
+	}
+	return c.clone()
+}
+
+// Overlaps reports whether the call may run beside other parallel ones.
+func (c Claims) Overlaps() bool { return c.ReadOnly || c.Parallel }
+
+// Destructive reports whether what the call changes may be lost.
+func (c Claims) Destructive() bool { return !c.ReadOnly && !c.Reversible }
+
+// Class sums the claims up: read-only, write (any claim but that) or unsafe (no
+// claim at all).
+func (c Claims) Class() string {
+	switch {
+	case c.ReadOnly:
+		return "read-only"
+	case c.Parallel || c.Reversible || c.Local || c.Idempotent || c.Touches != nil:
+		return "write"
+	}
+	return "unsafe"
+}
+
+// SideEffect says how far the effect reaches: pure, read-only, side-effecting
+// (on this machine) or external-stateful.
+func (c Claims) SideEffect() string {
+	switch {
+	case c.ReadOnly && c.Local && c.Touches != nil && len(c.Touches) == 0:
+		return "pure"
+	case c.ReadOnly:
+		return "read-only"
+	case c.Local:
+		return "side-effecting"
+	}
+	return "external-stateful"
+}
+
+// Covers reports whether b is what a names or stands below it: file:/a covers
+// file:/a/b, not file:/ab.
+func (a Access) Covers(b Access) bool {
+	above, below := a.Resource, b.Resource
+	if !strings.HasPrefix(below, above) {
+		return false
+	}
+	// A kind alone, such as file:, covers every resource of its kind.
+	return len(above) == len(below) || strings.HasSuffix(above, "/") || strings.IndexByte(above, ':') == len(above)-1 || below[len(above)] == '/'
+}
+
+// Meets reports whether two accesses cannot be told apart in time: one covers
+// the other, and one writes.
+func (a Access) Meets(b Access) bool {
+	return (a.Write || b.Write) && (a.Covers(b) || b.Covers(a))
+}
+
+// checkResource wants the one spelling of a resource, so that two names of one
+// thing cannot pass each other.
+func checkResource(r string) error {
+	kind, path, ok := strings.Cut(r, ":")
+	switch {
+	case !ok || kind == "":
+		return fmt.Errorf("%q: want kind:path, such as file:/a/b", r)
+	case strings.ContainsAny(kind, "/ "):
+		return fmt.Errorf("%q: the kind before the colon is one word", r)
+	case strings.ContainsRune(path, 0):
+		return errors.New("a resource with a zero byte")
+	}
+	for i, part := range strings.Split(path, "/") {
+		if part == "." || part == ".." || part == "" && i > 0 && path != "/" {
+			return fmt.Errorf("%q: want a clean path, without . .. // or / at the end", r)
+		}
+	}
+	return nil
+}

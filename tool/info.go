@@ -1,0 +1,192 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ferrule-dev/ferrule/schema"
+)
+
+// clone copies what the caller could change later.
+func (i Info) clone() Info {
+	i.Input, i.Output = slices.Clone(i.Input), slices.Clone(i.Output)
+	i.Aliases, i.Tags, i.Secrets = slices.Clone(i.Aliases), slices.Clone(i.Tags), slices.Clone(i.Secrets)
+	i.Claims = i.Claims.clone()
+	i.Examples = slices.Clone(i.Examples)
+	for n, e := range i.Examples {
+		i.Examples[n] = Example{slices.Clone(e.Input), slices.Clone(e.Output)}
+	}
+	return i
+}
+
+// check refuses a definition that cannot mean what it says.
+func (i *Info) check() error {
+	if err := checkName(i.Name); err != nil {
+		return err
+	}
+	if strings.TrimSpace(i.Description) == "" {
+		return errors.New("no description: a model chooses by it")
+	}
+	if !utf8.ValidString(i.Description) {
+		return errors.New("the description is not valid UTF-8")
+	}
+	if err := i.Claims.Check(); err != nil {
+		return err
+	}
+	for _, a := range i.Aliases {
+		if err := checkName(a); err != nil {
+			return fmt.Errorf("alias: %w", err)
+		}
+		if a == i.Name {
+			return fmt.Errorf("alias %q is the name itself", a)
+		}
+	}
+	switch {
+	case i.Timeout < 0 && i.Timeout != Unlimited:
+		return fmt.Errorf("timeout: got %s, want more than 0, 0 for %s, or Unlimited", i.Timeout, defaultTimeout)
+	case i.Deferred && i.AlwaysLoad:
+		return errors.New("deferred and always loaded at once")
+	case !i.Approval.known():
+		return fmt.Errorf("approval: got %q, want %q, %q or unset", i.Approval, AskAlways, AskNever)
+	}
+	if worst := max(i.InputSensitivity, i.OutputSensitivity); worst > Secret {
+		return fmt.Errorf("sensitivity: got %d, want Internal, Public or Secret", worst)
+	}
+	return i.Limit.check()
+}
+
+// defaultTimeout bounds a run whose tool sets no time.
+const defaultTimeout = 60 * time.Second
+
+// RunTime is how long one run may take; ok is false when it has no limit.
+func (i *Info) RunTime() (d time.Duration, ok bool) {
+	switch i.Timeout {
+	case 0:
+		return defaultTimeout, true
+	case Unlimited:
+		return 0, false
+	}
+	return i.Timeout, true
+}
+
+// compile readies the schemas.
+func (t *Tool) compile() (err error) {
+	if len(t.Input) == 0 {
+		return errors.New("no input schema: a tool without arguments says {\"type\":\"object\",\"additionalProperties\":false}")
+	}
+	if err := wantsObject(t.Input); err != nil {
+		return err
+	}
+	if t.input, err = schema.Compile(t.Input, schema.Options{Arguments: true, Open: t.Open}); err != nil {
+		return fmt.Errorf("input %w", err)
+	}
+	if len(t.Output) > 0 {
+		if t.output, err = schema.Compile(t.Output, schema.Options{}); err != nil {
+			return fmt.Errorf("output %w", err)
+		}
+	}
+	return nil
+}
+
+// wantsObject refuses a schema that no arguments could fit: a model always
+// sends an object.
+func wantsObject(input json.RawMessage) error {
+	var root map[string]any // a struct would take Type for type
+	if err := json.Unmarshal(input, &root); err != nil {
+		return nil //nolint:nilerr // not an object: the compiler says it better
+	}
+	switch typ := root["type"].(type) {
+	case string:
+		if typ != "object" {
+			return fmt.Errorf("input schema: got type %q at the root, want \"object\"", typ)
+		}
+	case []any:
+		if !slices.Contains(typ, any("object")) {
+			return fmt.Errorf("input schema: got type %v at the root, want \"object\"", typ)
+		}
+	}
+	return nil
+}
+
+func (t *Tool) checkExample(e Example) error {
+	if _, err := t.Admit(e.Input, nil); err != nil {
+		return fmt.Errorf("input: %w", err)
+	}
+	if e.Output == nil {
+		return nil
+	}
+	if err := schema.Valid(string(e.Output)); err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	if err := t.CheckOutput(string(e.Output)); err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	return nil
+}
+
+// Limit bounds what one result puts into the model's context. Where both are
+// set the smaller wins; the zero value is the default of both.
+type Limit struct {
+	Chars  int // characters; 0: 64,000; Unlimited must be said
+	Tokens int // 0: 16,384; Unlimited must be said
+	// Cut is what happens to a result that is too long: offload (default where
+	// there is a store), middle, head, tail or summarize.
+	Cut Cut
+}
+
+// Unlimited is how a tool says that its runs or its results have no limit.
+const Unlimited = -1
+
+func (l Limit) check() error {
+	if l.Chars < Unlimited || l.Tokens < Unlimited {
+		return fmt.Errorf("limit: got %d characters and %d tokens, want at least 0, or Unlimited", l.Chars, l.Tokens)
+	}
+	switch l.Cut {
+	case "", CutOffload, CutMiddle, CutHead, CutTail, CutSummarize:
+		return nil
+	}
+	return fmt.Errorf("limit: got cut %q, want offload, middle, head, tail or summarize", l.Cut)
+}
+
+// Cut is what is done with a result that is too long.
+type Cut string
+
+// The ways to shorten a result; "" is offload where there is a store.
+const (
+	CutOffload   Cut = "offload"   // kept whole, with a preview for the model
+	CutMiddle    Cut = "middle"    // beginning and end stay
+	CutHead      Cut = "head"      // the beginning stays
+	CutTail      Cut = "tail"      // the end stays
+	CutSummarize Cut = "summarize" // by a function of the host
+)
+
+// Sensitivity says where a text may be shown.
+type Sensitivity uint8
+
+// Each place (model, log, audit, exporter, store, page) says which it accepts.
+const (
+	Internal Sensitivity = iota
+	Public
+	Secret
+)
+
+// String is the word used in configuration and records.
+func (s Sensitivity) String() string {
+	return [...]string{"internal", "public", "secret"}[min(s, Secret)]
+}
+
+// Approval says when a tool wants a person to be asked.
+type Approval string
+
+// Unset is silent; a predicate is Tool.AskIf.
+const (
+	AskAlways Approval = "always"
+	AskNever  Approval = "never" // an allow for built-in and own tools, silence for others
+)
+
+func (a Approval) known() bool { return a == "" || a == AskAlways || a == AskNever }

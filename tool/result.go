@@ -1,0 +1,174 @@
+package tool
+
+import (
+	"bytes"
+	"cmp"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+)
+
+// Result is what came of one call. Every call has exactly one.
+type Result struct {
+	ID      string // the provider's id of the call
+	Content []Content
+	Err     *Error // nil: it went well
+	// Trust lowers how far the content is believed, below the tool's source; a
+	// value above the source's has no effect. Nil: the source's.
+	Trust *Trust
+}
+
+// String is the result as text, for people and for places that take only text.
+func (r Result) String() string {
+	text := TextOf(r.Content)
+	if r.Err == nil {
+		if text == "" {
+			return "(tool ran successfully with no output)"
+		}
+		return text
+	}
+	failure := cmp.Or(r.Err.Text, r.Err.Kind.Hint(), string(r.Err.Kind))
+	if text == "" || text == failure {
+		return failure
+	}
+	return failure + "\n" + text
+}
+
+// Content is one block of a result. Which fields count depends on its type.
+type Content struct {
+	Type ContentType
+	Text string          // of text; a link's title
+	JSON json.RawMessage // of structured output: valid JSON
+
+	Data          []byte // of an image or sound
+	MediaType     string // of data and links
+	Name          string // of data and links
+	Width, Height int    // of an image, where known
+	URI           string // of a link
+}
+
+// ContentType says what a block of content is.
+type ContentType string
+
+// The types of content.
+const (
+	TextContent  ContentType = "text"
+	JSONContent  ContentType = "json"
+	ImageContent ContentType = "image"
+	AudioContent ContentType = "audio"
+	LinkContent  ContentType = "link"
+)
+
+// Text makes a block of text. Bytes that are not UTF-8 are replaced.
+func Text(s string) Content {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return Content{Type: TextContent, Text: s}
+}
+
+// String is the block as text; what has no text is named in brackets.
+func (c Content) String() string {
+	switch c.Type {
+	case JSONContent:
+		return string(c.JSON)
+	case ImageContent, AudioContent:
+		return fmt.Sprintf("[%s:%s]", c.Type, c.MediaType)
+	case LinkContent:
+		return fmt.Sprintf("[link:%s]", c.URI)
+	case TextContent:
+	}
+	return c.Text
+}
+
+// TextOf is content as text, one block a line.
+func TextOf(content []Content) string {
+	if len(content) == 1 {
+		return content[0].String() // no copy
+	}
+	parts := make([]string, len(content))
+	for i, c := range content {
+		parts[i] = c.String()
+	}
+	return strings.Join(parts, "\n")
+}
+
+// Encode turns what a tool returned into content: nothing into none, a string
+// into text as it is, content into itself, anything else into JSON. A value
+// that JSON cannot hold is an [Error] of kind invalid_output.
+func Encode(v any) ([]Content, error) {
+	switch v := v.(type) {
+	case nil:
+		return nil, nil
+	case string:
+		if v == "" {
+			return nil, nil
+		}
+		return []Content{Text(v)}, nil
+	case Content:
+		return []Content{v}, nil
+	case []Content:
+		return v, nil
+	case struct{}:
+		return nil, nil
+	case json.RawMessage:
+		if len(v) == 0 {
+			return nil, nil
+		}
+	}
+	if rv := reflect.ValueOf(v); rv.Kind() == reflect.String && !writesItself(v) {
+		return Encode(rv.String()) // a type of its own, but still a string
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil, &Error{Kind: InvalidOutput, Text: "The tool returned a value that JSON cannot hold.", Detail: err.Error(), Cause: err}
+	}
+	if !utf8.Valid(b) {
+		return nil, &Error{Kind: InvalidOutput, Text: "The tool returned JSON that is not valid UTF-8."}
+	}
+	return []Content{{Type: JSONContent, JSON: unescapeHTML(b)}}, nil
+}
+
+// writesItself reports whether v has its own form, such as a secret that prints
+// as stars.
+func writesItself(v any) bool {
+	switch v.(type) {
+	case json.Marshaler, encoding.TextMarshaler:
+		return true
+	}
+	return false
+}
+
+// unescapeHTML undoes, in place, what json.Marshal does to < > and & for web
+// pages: a model reads <a>, not \u003ca\u003e. An Encoder could leave it out,
+// for three allocations a result.
+func unescapeHTML(b []byte) []byte {
+	if !bytes.Contains(b, []byte(`\u00`)) {
+		return b
+	}
+	to := b[:0]
+	for i := 0; i < len(b); i++ {
+		if b[i] == '\\' {
+			if i+6 <= len(b) {
+				switch string(b[i+1 : i+6]) {
+				case "u003c":
+					to, i = append(to, '<'), i+5
+					continue
+				case "u003e":
+					to, i = append(to, '>'), i+5
+					continue
+				case "u0026":
+					to, i = append(to, '&'), i+5
+					continue
+				}
+			}
+			to = append(to, b[i]) // and what it escapes, below
+			i++
+		}
+		to = append(to, b[i])
+	}
+	return to
+}

@@ -1,0 +1,181 @@
+// Package tool holds Ferrule's nouns: what a tool is, what a call asks, what a
+// result says. It decides and runs nothing.
+//
+// A tool is a name, a description, an input schema and a function. Everything
+// else is optional, and what is left out falls to the strict side: a tool that
+// claims nothing writes, runs alone, destroys, reaches outside and is never run
+// twice.
+//
+//	type In struct {
+//		Path string `json:"path" jsonschema:"description=file to read"`
+//	}
+//
+//	read, err := tool.New(tool.Info{
+//		Name:        "read_file",
+//		Description: "Read a text file.",
+//		Claims:      tool.Claims{ReadOnly: true, Local: true},
+//	}, func(ctx context.Context, in In) (string, error) {
+//		b, err := os.ReadFile(in.Path)
+//		return string(b), err
+//	})
+//
+// [Info] is the part of a tool that is data, [Tool] adds the functions. [Spec]
+// is a tool with typed functions; [New] is the short form. What decides about
+// calls (policy, audit, guard) sees Info and [Request] only.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/schema"
+)
+
+// Info is what a tool says about itself. The zero value of each field is the
+// safe one.
+type Info struct {
+	// Name is what the model calls: letters, digits, _ . and -, at most 128.
+	Name string
+	// Description is what the model chooses by.
+	Description string
+
+	// Input is the JSON Schema of the arguments; its root is an object. Typed
+	// tools leave it out: it is inferred.
+	Input json.RawMessage
+	// Output is the JSON Schema of structured output; nil: not checked.
+	Output json.RawMessage
+	// Open lets arguments have properties that the schema does not name. Zero:
+	// an object that names properties takes no others.
+	Open bool
+
+	// Claims are what holds for every call; Tool.ClaimsOf replaces them for one.
+	Claims Claims
+
+	// Aliases are old names that still answer; Tags group tools for filters.
+	Aliases, Tags []string
+	// Examples are calls with their output, checked against the schemas.
+	Examples []Example
+	// Model is a hint which model reads the results best: fast, balanced, smart
+	// or an exact model; "": no wish.
+	Model string
+
+	// Timeout bounds running, waiting not counted. Zero: 60 s; Unlimited must
+	// be said.
+	Timeout time.Duration
+	// Cancel: an interrupt stops the call. Zero: it blocks until done.
+	Cancel bool
+	// Cooperative: Run returns soon once its context ends. Zero: it may not.
+	Cooperative bool
+	// NeedsUser: it must talk to a person.
+	NeedsUser bool
+	// Silent: no spinner, no printed result.
+	Silent bool
+	// Repeatable: calling it again and again with one input is no loop.
+	Repeatable bool
+	// Streams: it writes output while running; a hint.
+	Streams bool
+
+	// Deferred keeps it out of the prompt until it is found; AlwaysLoad keeps
+	// it in. Zero of both: the runtime decides by size.
+	Deferred, AlwaysLoad bool
+
+	// Limit bounds what one result puts into the model's context.
+	Limit Limit
+
+	// Approval says when a person is asked, whatever the rules say.
+	Approval Approval
+	// AskReason is shown to the person; RejectText goes to the model when the
+	// person says no. "": the default texts.
+	AskReason, RejectText string
+
+	// Secrets names what Run may use; no other secret is given out.
+	Secrets []string
+	// InputSensitivity and OutputSensitivity say where arguments and results
+	// may be shown. Zero: internal.
+	InputSensitivity, OutputSensitivity Sensitivity
+}
+
+// Example is one call of a tool and what it returned.
+type Example struct {
+	Input  json.RawMessage `json:"input"`
+	Output json.RawMessage `json:"output,omitempty"` // nil: not shown
+}
+
+// Tool is Info and the functions behind it. Only Run is needed. Every function
+// must be safe for concurrent use; a panic in one counts as its failure. What a
+// function may know of the call beyond its arguments is in its context: see
+// [From].
+//
+// A Tool is made by Check, by [New] or by [Spec.Tool] and not changed after.
+type Tool struct {
+	Info
+
+	// ClaimsOf replaces Info.Claims for one call. Failing, it claims nothing.
+	ClaimsOf func(Args) (Claims, error)
+	// Validate looks at the meaning of arguments that fit the schema. It returns
+	// nil to keep them, or corrected ones, which are checked anew.
+	Validate func(context.Context, Args) (json.RawMessage, error)
+	// Permit can only tighten: its allow counts as nothing. Failing, it denies.
+	Permit func(context.Context, Args) (Decision, error)
+	// AskIf asks a person where it says so. Failing, it asks.
+	AskIf func(context.Context, Args) (bool, error)
+	// AskReasonOf and RejectTextOf are the texts of one call. Failing, the
+	// default ones stand.
+	AskReasonOf, RejectTextOf func(context.Context, Args) (string, error)
+	// Preview is what the call would do, for a person. It must have no effect.
+	Preview func(context.Context, Args) (string, error)
+	// Facts are what the call is about, for rules. Failing, nothing matches.
+	Facts func(Args) (Facts, error)
+	// Scopes are rules that would cover this call, narrowest first.
+	Scopes func(Args) ([]string, error)
+	// Key names the effect of a call, so that a second call of one key does not
+	// run. Failing, or "": no key.
+	Key func(context.Context, Args) (string, error)
+	// Enabled says whether a session is offered the tool. Failing: it is not.
+	Enabled func(context.Context, Caller) (bool, error)
+	// DescriptionOf and InputOf replace the static forms for one session.
+	// Failing, the static forms stand.
+	DescriptionOf func(context.Context, Caller) (string, error)
+	InputOf       func(context.Context, Caller) (json.RawMessage, error)
+
+	// Run does the work. Its error goes to the model as a failed result; an
+	// [Outcome] says more, an [Error] has a text of its own for each reader.
+	Run func(context.Context, Args) (Result, error)
+
+	input, output *schema.Schema
+	decode        func(text string) (any, error) // typed tools: into the Go type
+}
+
+// Check makes a working tool from its fields. The result shares nothing that
+// the caller could change. A bad definition is an error that says what is
+// wrong with it.
+func (t Tool) Check() (*Tool, error) {
+	c := t
+	c.Info = t.clone()
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("tool %q: %w", t.Name, err)
+	}
+	if err := c.compile(); err != nil {
+		return nil, fmt.Errorf("tool %q: %w", t.Name, err)
+	}
+	if c.Run == nil {
+		return nil, fmt.Errorf("tool %q: no Run function", t.Name)
+	}
+	for i, e := range c.Examples {
+		if err := c.checkExample(e); err != nil {
+			return nil, fmt.Errorf("tool %q: example %d: %w", t.Name, i+1, err)
+		}
+	}
+	return &c, nil
+}
+
+// CheckOutput reports whether structured output fits the tool's output schema;
+// without one everything does.
+func (t *Tool) CheckOutput(text string) error {
+	if t.output == nil {
+		return nil
+	}
+	return t.output.Check(text)
+}
