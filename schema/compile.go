@@ -71,7 +71,7 @@ func Compile(text []byte, o Options) (s *Schema, err error) {
 	s = &Schema{source: json.RawMessage(strings.Clone(string(text)))}
 	s.text = limits{bytes: maxTextBytes, depth: maxTextDepth, values: maxTextValues, duplicates: !o.Arguments}
 
-	if oldDraft(tree, o) {
+	if draftIn(tree, o) < 2019 {
 		dropHidden(tree)
 	}
 	lib := library{options: o}

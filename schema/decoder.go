@@ -223,20 +223,6 @@ func (p *plan) field(w *walker, next int) int {
 	return -1
 }
 
-// more reads what follows a member or item: a comma, or the end.
-func (w *walker) more(end byte) (more, ok bool) {
-	if w.space(); w.i >= len(w.s) {
-		return false, false
-	}
-	c := w.s[w.i]
-	w.i++
-	if c == end {
-		return false, true
-	}
-	w.space()
-	return true, c == ','
-}
-
 // open reads the [ of an array; empty is whether that was all.
 func (w *walker) open() (empty, ok bool) {
 	if w.s[w.i] != '[' {

@@ -88,11 +88,8 @@ func flatten(tree *value, d *dialect) (Flat, error) {
 // merges allOf (expand.go, merge.go), its second puts the result into the
 // dialect (write.go).
 type flattener struct {
-	dialect   *dialect
-	root      *resource
-	resources map[string]*resource // by URI
-	homes     map[*value]*resource // by the schema that begins one
-	dynamic   map[string]int       // $dynamicAnchors, how many of each name
+	*document
+	dialect *dialect
 
 	recursion int               // how often a reference is written out inside itself
 	origin    map[*value]string // where a schema of the first stage came from
@@ -113,17 +110,13 @@ type flattener struct {
 }
 
 func newFlattener(tree *value, d *dialect, recursion int) *flattener {
-	f := &flattener{
+	return &flattener{
+		document:  newDocument(tree, draftOf(tree.get("$schema"))),
 		dialect:   d,
 		recursion: recursion,
-		resources: map[string]*resource{},
-		homes:     map[*value]*resource{},
-		dynamic:   map[string]int{},
 		origin:    map[*value]string{},
 		seen:      map[Change]bool{},
 	}
-	f.index(tree)
-	return f
 }
 
 // core is the first stage: the root as an object without references and allOf.

@@ -1,51 +1,61 @@
 package schema
 
+import "strconv"
+
 // position says to which value a subschema applies.
 type position uint8
 
 const (
-	definition position = iota + 1 // none, until it is referred to
-	same                           // the value that its parent applies to
-	part                           // a part of that value
+	part       position = iota // a part of the value that its parent applies to
+	same                       // that value itself
+	definition                 // none, until it is referred to
 )
 
-// subschemaPosition is where JSON Schema keeps schemas inside schemas, in every draft
-// from 4 on. The keywords of draft 2019-09 and later are harmless in older
-// ones, which ignore them.
-func subschemaPosition(keyword string) position {
+func positionOf(keyword string) position {
 	switch keyword {
 	case "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies":
 		return same
-	case "properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "propertyNames",
-		"items", "prefixItems", "additionalItems", "unevaluatedItems", "contains":
-		return part
 	case "$defs", "definitions":
 		return definition
 	}
-	return 0
+	return part
 }
 
-// eachSubschema calls f with every schema directly inside s.
-func eachSubschema(s *value, f func(keyword string, where position, sub *value)) {
+// eachSubschema calls fn with every schema directly inside s, wherever a draft
+// from 4 on keeps one.
+func eachSubschema(s *value, fn func(keyword string, where position, sub *value)) {
 	for _, m := range s.members {
-		where := subschemaPosition(m.name)
-		if where == 0 {
-			continue
+		where := positionOf(m.name)
+		inside(m, func(_ string, sub *value) { fn(m.name, where, sub) })
+	}
+}
+
+// eachChild calls fn with every schema directly inside s and its place.
+func eachChild(s *value, fn func(ptr string, sub *value)) {
+	for _, m := range s.members {
+		inside(m, fn)
+	}
+}
+
+// inside calls fn with every schema that a keyword holds.
+func inside(m member, fn func(ptr string, sub *value)) {
+	sh := vocabulary[m.name].shape
+	if positionOf(m.name) == definition {
+		sh = schemaMapShape
+	}
+	switch sh {
+	case schemaShape, schemasShape, itemsShape:
+		if !m.value.isArray() {
+			fn(pointer(m.name), m.value)
 		}
-		switch m.name {
-		case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
-			for _, named := range m.value.members {
-				f(m.name, where, named.value)
-			}
-		default:
-			if m.value.isArray() {
-				for _, item := range m.value.items {
-					f(m.name, where, item)
-				}
-			} else {
-				f(m.name, where, m.value)
-			}
+		for i, item := range m.value.items {
+			fn(pointer(m.name, strconv.Itoa(i)), item)
 		}
+	case schemaMapShape, dependShape:
+		for _, named := range m.value.members {
+			fn(pointer(m.name, named.name), named.value)
+		}
+	default: // no schema inside
 	}
 }
 
@@ -55,6 +65,6 @@ func mentions(s *value, keyword string) bool {
 		return false
 	}
 	found := s.get(keyword) != nil
-	eachSubschema(s, func(_ string, _ position, sub *value) { found = found || mentions(sub, keyword) })
+	eachChild(s, func(_ string, sub *value) { found = found || mentions(sub, keyword) })
 	return found
 }

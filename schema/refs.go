@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -25,25 +24,41 @@ type spot struct {
 	res    *resource // the resource that it belongs to
 }
 
-// index finds the resources and anchors of a document.
-func (f *flattener) index(root *value) {
-	// A name that no other document can have.
-	base := &url.URL{Scheme: "https", Host: "schema.invalid", Path: "/root"}
-	f.root = f.addResource(spot{schema: root}, base, draftOf(root.get("$schema")))
-	f.indexSchema(root, "", f.root)
+// document is one schema text with what its references can lead to.
+type document struct {
+	root      *resource
+	resources map[string]*resource // by URI
+	homes     map[*value]*resource // by the schema that begins one
+	owners    map[*value]*resource // by any schema that belongs to one
+	dynamic   map[string]int       // $dynamicAnchors, how many of each name
 }
 
-func (f *flattener) addResource(at spot, base *url.URL, draft int) *resource {
+// newDocument finds the resources and anchors of a document.
+func newDocument(root *value, draft int) *document {
+	d := &document{
+		resources: map[string]*resource{},
+		homes:     map[*value]*resource{},
+		owners:    map[*value]*resource{},
+		dynamic:   map[string]int{},
+	}
+	// A name that no other document can have.
+	base := &url.URL{Scheme: "https", Host: "schema.invalid", Path: "/root"}
+	d.root = d.addResource(spot{schema: root}, base, draft)
+	d.indexSchema(root, "", d.root)
+	return d
+}
+
+func (d *document) addResource(at spot, base *url.URL, draft int) *resource {
 	r := &resource{spot: at, base: base, draft: draft, anchors: map[string]spot{}}
 	r.res = r
-	f.homes[at.schema] = r
-	if _, taken := f.resources[base.String()]; !taken {
-		f.resources[base.String()] = r
+	d.homes[at.schema] = r
+	if _, taken := d.resources[base.String()]; !taken {
+		d.resources[base.String()] = r
 	}
 	return r
 }
 
-func (f *flattener) indexSchema(s *value, ptr string, r *resource) {
+func (d *document) indexSchema(s *value, ptr string, r *resource) {
 	if !s.isObject() {
 		return
 	}
@@ -59,48 +74,25 @@ func (f *flattener) indexSchema(s *value, ptr string, r *resource) {
 			if own := s.get("$schema"); own != nil {
 				draft = draftOf(own)
 			}
-			r = f.addResource(spot{schema: s, ptr: ptr}, r.base.ResolveReference(rel), draft)
-			if s == f.root.schema {
-				f.root = r
+			r = d.addResource(spot{schema: s, ptr: ptr}, r.base.ResolveReference(rel), draft)
+			if s == d.root.schema {
+				d.root = r
 			}
 		}
 		if anchor != "" && r.draft < 2019 {
 			r.anchors[anchor] = spot{s, ptr, r}
 		}
 	}
+	d.owners[s] = r
 	for _, key := range []string{"$anchor", "$dynamicAnchor"} {
 		if name := s.get(key); name.isString() && r.draft >= 2019 {
 			r.anchors[name.text] = spot{s, ptr, r}
 			if key == "$dynamicAnchor" {
-				f.dynamic[name.text]++
+				d.dynamic[name.text]++
 			}
 		}
 	}
-	eachChild(s, func(at string, sub *value) { f.indexSchema(sub, ptr+at, r) })
-}
-
-// eachChild calls fn with every schema directly inside s and its place.
-func eachChild(s *value, fn func(ptr string, sub *value)) {
-	for _, m := range s.members {
-		sh := vocabulary[m.name].shape
-		if m.name == "$defs" || m.name == "definitions" {
-			sh = schemaMapShape
-		}
-		switch sh {
-		case schemaShape, schemasShape, itemsShape:
-			if !m.value.isArray() {
-				fn(pointer(m.name), m.value)
-			}
-			for i, item := range m.value.items {
-				fn(pointer(m.name, strconv.Itoa(i)), item)
-			}
-		case schemaMapShape, dependShape:
-			for _, named := range m.value.members {
-				fn(pointer(m.name, named.name), named.value)
-			}
-		default: // no schema inside
-		}
-	}
+	eachChild(s, func(at string, sub *value) { d.indexSchema(sub, ptr+at, r) })
 }
 
 // errElsewhere says that a reference leads to a schema that is known, but not
@@ -108,7 +100,7 @@ func eachChild(s *value, fn func(ptr string, sub *value)) {
 var errElsewhere = errors.New("leads to a meta-schema")
 
 // resolve finds what a reference leads to.
-func (f *flattener) resolve(ref string, from *resource) (spot, error) {
+func (d *document) resolve(ref string, from *resource) (spot, error) {
 	u, err := url.Parse(ref)
 	if err != nil {
 		return spot{}, fmt.Errorf("reference %q is not a URI", ref)
@@ -117,7 +109,7 @@ func (f *flattener) resolve(ref string, from *resource) (spot, error) {
 	if ref != "" && ref[0] != '#' {
 		abs := from.base.ResolveReference(u)
 		abs.Fragment, abs.RawFragment = "", ""
-		if target = f.resources[abs.String()]; target == nil {
+		if target = d.resources[abs.String()]; target == nil {
 			if abs.Host == "json-schema.org" {
 				return spot{}, errElsewhere
 			}
@@ -128,7 +120,7 @@ func (f *flattener) resolve(ref string, from *resource) (spot, error) {
 	case name == "":
 		return target.spot, nil
 	case name[0] == '/':
-		return f.follow(target, name, ref)
+		return d.follow(target, name, ref)
 	default:
 		at, ok := target.anchors[name]
 		if !ok {
@@ -140,7 +132,7 @@ func (f *flattener) resolve(ref string, from *resource) (spot, error) {
 
 // follow walks a JSON Pointer from a resource's root. On the way it may enter
 // another resource.
-func (f *flattener) follow(r *resource, ptr, ref string) (spot, error) {
+func (d *document) follow(r *resource, ptr, ref string) (spot, error) {
 	at := r.spot
 	for tok := range strings.SplitSeq(ptr[1:], "/") {
 		tok = strings.ReplaceAll(strings.ReplaceAll(tok, "~1", "/"), "~0", "~")
@@ -149,7 +141,7 @@ func (f *flattener) follow(r *resource, ptr, ref string) (spot, error) {
 		if at.schema == nil {
 			return spot{}, fmt.Errorf("reference %q leads nowhere", ref)
 		}
-		if home := f.homes[at.schema]; home != nil {
+		if home := d.homes[at.schema]; home != nil {
 			at.res = home
 		}
 	}
@@ -227,10 +219,10 @@ func (f *flattener) deref(s *value, keyword string, sc scope) (*value, error) {
 }
 
 // static reports whether a dynamic reference can only lead to one place.
-func (f *flattener) static(ref string) bool {
+func (d *document) static(ref string) bool {
 	_, anchor, _ := strings.Cut(ref, "#")
 	if anchor == "" {
-		return len(f.homes) == 1
+		return len(d.homes) == 1
 	}
-	return f.dynamic[anchor] <= 1
+	return d.dynamic[anchor] <= 1
 }

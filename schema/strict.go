@@ -2,7 +2,6 @@ package schema
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -22,10 +21,9 @@ func strict(root *value, o Options) (out *value, upgraded bool) {
 		return root, false
 	}
 	root = root.clone()
-	old := oldDraft(root, o)
-	c := &closer{root: root, old: old, open: o.Open, targets: map[string]*value{}}
-	c.index(root, "#")
-	if old && !o.Open && draft7(root) && c.composed(root) {
+	draft := draftIn(root, o)
+	c := &closer{doc: newDocument(root, draft), old: draft < 2019, open: o.Open}
+	if draft == 7 && !o.Open && c.composed(root) {
 		upgrade(root)
 		root.set("$schema", str("https://json-schema.org/draft/2020-12/schema"))
 		c.old, upgraded = false, true
@@ -34,20 +32,12 @@ func strict(root *value, o Options) (out *value, upgraded bool) {
 	return root, upgraded
 }
 
-// oldDraft reports whether root is of a draft in which $ref hides what stands
-// beside it.
-func oldDraft(root *value, o Options) bool {
-	uri := root.get("$schema")
-	if uri == nil {
-		return o.Draft7
+// draftIn is the draft that a document is of.
+func draftIn(root *value, o Options) int {
+	if root.get("$schema") == nil && o.Draft7 {
+		return 7
 	}
-	return uri.isString() && (strings.Contains(uri.text, "draft-07") || strings.Contains(uri.text, "draft-06") || strings.Contains(uri.text, "draft-04"))
-}
-
-// draft7 reports whether an old schema is of the one draft that upgrade knows.
-func draft7(root *value) bool {
-	uri := root.get("$schema")
-	return uri == nil || strings.Contains(uri.text, "draft-07")
+	return draftOf(root.get("$schema"))
 }
 
 // dropHidden removes, beside each $ref, the keywords that draft 7 hides and the
@@ -65,11 +55,10 @@ func dropHidden(s *value) {
 }
 
 type closer struct {
-	root    *value
-	old     bool              // $ref hides its siblings
-	open    bool              // only wrong-case names are refused
-	targets map[string]*value // what a reference can lead to, by its text
-	steps   int               // taken so far
+	doc   *document
+	old   bool // $ref hides its siblings
+	open  bool // only wrong-case names are refused
+	steps int  // taken so far
 }
 
 // maxSteps bounds what looking through references may cost. Past it every
@@ -126,7 +115,7 @@ func (c *closer) names(s *value, seen map[*value]bool) bool {
 	}
 	seen[s] = true
 	if ref := s.get("$ref"); ref.isString() {
-		if c.names(c.resolve(ref.text), seen) {
+		if c.names(c.target(s, ref.text), seen) {
 			return true
 		}
 		if c.old {
@@ -167,45 +156,14 @@ func composes(s *value) bool {
 	return found
 }
 
-// index notes every subschema by the texts of references that lead to it.
-func (c *closer) index(s *value, at string) {
-	if !s.isObject() {
-		return
+// target is what a reference in s leads to; what is not in the document counts
+// as naming nothing, and is refused when the schema is compiled.
+func (c *closer) target(s *value, ref string) *value {
+	at, err := c.doc.resolve(ref, c.doc.owners[s])
+	if err != nil {
+		return nil
 	}
-	c.targets[at] = s
-	for _, key := range []string{"$anchor", "$dynamicAnchor"} {
-		if a := s.get(key); a.isString() {
-			c.targets["#"+a.text] = s
-		}
-	}
-	if id := s.get("$id"); id.isString() && strings.HasPrefix(id.text, "#") {
-		c.targets[id.text] = s
-	}
-	for _, m := range s.members {
-		if subschemaPosition(m.name) == 0 {
-			continue
-		}
-		at := at + "/" + m.name
-		c.index(m.value, at)
-		for i, item := range m.value.items {
-			c.index(item, at+"/"+strconv.Itoa(i))
-		}
-		for _, named := range m.value.members {
-			c.index(named.value, at+pointer(named.name))
-		}
-	}
-}
-
-// resolve finds the target of a reference within one document. What it cannot
-// find counts as naming nothing.
-func (c *closer) resolve(ref string) *value {
-	if s := c.targets[ref]; s != nil {
-		return s
-	}
-	if rest, ok := strings.CutPrefix(ref, "#/"); ok {
-		return c.root.at(pointerTokens(fragment("#" + rest))...)
-	}
-	return nil
+	return at.schema
 }
 
 // upgrade rewrites a schema of draft 7, in place, so that it means the same
@@ -228,6 +186,9 @@ func upgrade(s *value) {
 		})
 	}
 	s.drop("$schema") // the root gets the new one
+	if ref := s.get("$ref"); ref.isString() {
+		s.set("$ref", str(upgradePointer(ref.text)))
+	}
 	if id := s.get("$id"); id.isString() {
 		if base, anchor, ok := strings.Cut(id.text, "#"); ok {
 			s.drop("$id")
@@ -252,6 +213,30 @@ func upgrade(s *value) {
 	s.drop("additionalItems")
 	upgradeDependencies(s)
 	eachSubschema(s, func(_ string, _ position, sub *value) { upgrade(sub) })
+}
+
+// upgradePointer rewrites a reference by pointer to where upgrade puts things.
+func upgradePointer(ref string) string {
+	tokens := strings.Split(ref, "/")
+	if tokens[0] != "#" {
+		return ref
+	}
+	for i := 1; i < len(tokens); i++ {
+		switch tokens[i] {
+		case "properties", "patternProperties", "definitions", "$defs":
+			i++ // a name follows, not a keyword
+		case "dependencies":
+			tokens[i] = "dependentSchemas"
+			i++
+		case "additionalItems":
+			tokens[i] = "items"
+		case "items":
+			if i+1 < len(tokens) && tokens[i+1] != "" && strings.Trim(tokens[i+1], "0123456789") == "" {
+				tokens[i] = "prefixItems"
+			}
+		}
+	}
+	return strings.Join(tokens, "/")
 }
 
 func upgradeDependencies(s *value) {

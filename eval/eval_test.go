@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// file writes rows of JSON to a file of their own.
+func file(t *testing.T, rows ...any) string {
+	t.Helper()
+	var b bytes.Buffer
+	for _, r := range rows {
+		if s, ok := r.(string); ok {
+			b.WriteString(s + "\n")
+			continue
+		}
+		if err := json.NewEncoder(&b).Encode(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "rows.jsonl")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func group(schema string, valid bool) string {
+	return `{"draft":"draft7","file":"f","schema":` + schema + `,"tests":[{"data":1,"valid":` + map[bool]string{true: "true", false: "false"}[valid] + `}]}`
+}
+
+func parsing(name, expect, text string) map[string]string {
+	return map[string]string{"name": name, "expect": expect, "base64": base64.StdEncoding.EncodeToString([]byte(text))}
+}
+
+func TestPrograms(t *testing.T) {
+	remotes := file(t, `{"uri":"http://localhost:1234/integer.json","schema":{"type":"integer"}}`)
+	tools := file(t, `{"id":"t1","name":"a.b","parameters":{"type":"dict","properties":{"n":{"type":"float"}},"required":["n"]}}`)
+	for _, tt := range []struct {
+		name   string
+		args   []string
+		status int
+		want   string // in the last line of output, or in what is said about the error
+	}{
+		{"no program", nil, 2, "usage"},
+		{"an unknown program", []string{"schema"}, 2, `no program "schema"`},
+		{"too few files", []string{"bfcl", tools}, 2, "got 1 files, want 2"},
+		{"a file that is not there", []string{"json-suite", "nowhere.jsonl"}, 1, "nowhere.jsonl"},
+		{"a file that is no JSON", []string{"json-suite", file(t, `{"name":`)}, 1, "row 1"},
+		{"an empty file", []string{"json-suite", file(t)}, 1, "no rows"},
+		{"the suite passes", []string{"schema-suite", file(t, group(`{"type":"integer"}`, true), group(`{"$ref":"http://localhost:1234/integer.json"}`, true)), remotes}, 0, `"draft7":{"pass":2,"fail":0}`},
+		{"the suite fails", []string{"schema-suite", file(t, group(`{"type":"string"}`, true)), remotes}, 1, "1 required tests failed"},
+		{"a schema that does not compile fails its tests", []string{"schema-suite", file(t, group(`{"type":"dict"}`, false)), remotes}, 1, "1 required tests failed"},
+		{"too few fast groups", []string{"schema-suite", file(t, group(`{"not":{"type":"string"}}`, true)), remotes}, 1, "serves 0 of 1"},
+		{"parsing", []string{"json-suite", file(t, parsing("y", "accept", `[1]`), parsing("n", "reject", `[1`), parsing("dup", "accept", `{"a":1,"a":2}`), parsing("blank", "reject", " "))}, 0, `"accepted":2,"arguments_differ":["blank","dup"],"panics":0`},
+		{"a wrong verdict", []string{"json-suite", file(t, parsing("y", "reject", `[1]`))}, 1, "1 wrong verdicts"},
+		{"real schemas, a bad one refused alone", []string{"schemas", file(t, `{"id":"1","name":"good","inputSchema":{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"string"}}}}`, `{"id":"2","name":"bad","inputSchema":{"exclusiveMinimum":true}}`)}, 0, `"compiled":1`},
+		{"schemas that the fast engine does not serve", []string{"schemas", file(t, `{"id":"1","name":"slow","inputSchema":{"type":"object","propertyNames":{"maxLength":3}}}`)}, 1, "serves 0 of 1"},
+		{"calls are checked", []string{"bfcl", tools, file(t, `{"id":"c1","tool":"t1","args":{"n":1.5}}`)}, 0, `"valid":1`},
+		{"too many bad calls", []string{"bfcl", tools, file(t, `{"id":"c1","tool":"t1","args":{"n":"x"}}`, `{"id":"c2","tool":"t9","args":{}}`)}, 1, "0 of 2 calls valid"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			status := run(tt.args, &out, &errs)
+			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+			said := errs.String()
+			if tt.status == 0 {
+				said = lines[len(lines)-1]
+			}
+			if status != tt.status || !strings.Contains(said, tt.want) {
+				t.Errorf("status %d, want %d; got %q, want it to say %q", status, tt.status, said, tt.want)
+			}
+			for _, line := range lines {
+				if line != "" && !json.Valid([]byte(line)) {
+					t.Errorf("not a JSON line: %s", line)
+				}
+			}
+		})
+	}
+}
+
+func TestStrictFault(t *testing.T) {
+	for _, tt := range []struct{ schema, want string }{
+		{`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`, ""},
+		{`{"type":"object","properties":{"a":{}},"required":[],"additionalProperties":false}`, "want every property"},
+		{`{"type":"object","properties":{"a":{}},"required":["a"]}`, "additionalProperties is not false"},
+		{`{"type":"string","minLength":1}`, "minLength is not supported"},
+	} {
+		var s map[string]any
+		if err := json.Unmarshal([]byte(tt.schema), &s); err != nil {
+			t.Fatal(err)
+		}
+		err := strictFault("", s)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q", tt.schema, err, tt.want)
+		}
+	}
+}
