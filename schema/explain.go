@@ -202,7 +202,7 @@ func (x *explainer) valid(location string, wrong []string) string {
 	var hint strings.Builder
 	for _, w := range wrong {
 		if near := nearest(w, list); near != "" {
-			hint.WriteString(fmt.Sprintf(" (%s: did you mean %s?)", names([]string{w}), names([]string{near})))
+			fmt.Fprintf(&hint, " (%s: did you mean %s?)", names([]string{w}), names([]string{near}))
 		}
 	}
 	return "only " + names(list) + hint.String()

@@ -61,7 +61,6 @@ func structFields(t reflect.Type, path string, depth int, seen []reflect.Type) (
 	seen = append(seen, t)
 	var all []field
 	for sf := range t.Fields() {
-		sf := sf
 		at := path + "." + sf.Name
 		tag, tagged := sf.Tag.Lookup("json")
 		if tag == "-" || !sf.IsExported() && !sf.Anonymous {
