@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -15,11 +16,17 @@ func FuzzCheckAgrees(f *testing.F) {
 			f.Add(s, v)
 		}
 	}
-	f.Fuzz(func(t *testing.T, definition, text string) { agrees(t, definition, text, &verdicts{}) })
+	var count verdicts
+	f.Cleanup(func() { f.Log(count) })
+	f.Fuzz(func(t *testing.T, definition, text string) { agrees(t, definition, text, &count) })
 }
 
 // verdicts counts who had the last word.
 type verdicts struct{ accepted, fast, passedOn int }
+
+func (v verdicts) String() string {
+	return fmt.Sprintf("of %d accepted values one pass took %d; %d more were of schemas it serves, and passed on", v.accepted, v.fast, v.passedOn)
+}
 
 // agrees fails if the engines differ on text, or if a schema read for arguments
 // accepts what it refuses as it is.
@@ -68,11 +75,56 @@ func TestEnginesAgree(t *testing.T) {
 				agrees(t, s, string(g.value(3, true).json()), &count)
 			}
 		})
-		t.Logf("of %d accepted values one pass took %d; %d more were of schemas it serves, and passed on", count.accepted, count.fast, count.passedOn)
+		t.Log(count)
 		if count.fast == 0 {
 			t.Error("one pass accepted nothing: the test says nothing")
 		}
 	})
+}
+
+// TestOnePassServes shows what the one-pass engine does not pass on: an engine
+// that passed everything on would agree with the library, too.
+func TestOnePassServes(t *testing.T) {
+	for _, tt := range []struct{ name, schema, text string }{
+		{"types", `{"properties":{"s":{"type":"string"},"i":{"type":"integer"},"n":{"type":"number"},"b":{"type":"boolean"},"z":{"type":"null"},"a":{"type":"array"},"o":{"type":"object"}}}`, `{"s":"x","i":1,"n":1.5,"b":true,"z":null,"a":[1,"x",{}],"o":{"k":[]}}`},
+		{"keys in another order, and space", `{"properties":{"a":{},"b":{},"c":{}},"required":["a","c"]}`, "{ \"c\" : 1 ,\n\t\"a\" : 2 }"},
+		{"more than eight properties", `{"properties":{"a":{},"b":{},"c":{},"d":{},"e":{},"f":{},"g":{},"h":{},"i":{}},"required":["i"]}`, `{"i":1,"a":2}`},
+		{"listed strings, numbers and constants", `{"prefixItems":[{"enum":["x","y"]},{"enum":[1,2]},{"const":"k"},{"const":null}]}`, `["y",2.0,"k",null]`},
+		{"more than eight listed strings", `{"enum":["a","b","c","d","e","f","g","h","i"]}`, `"i"`},
+		{"lengths", `{"minLength":2,"maxLength":3}`, `"éa"`},
+		{"lengths with escapes", `{"maxLength":3}`, `"\u00e9\n\""`},
+		{"a pattern", `{"pattern":"^[a-z]+$"}`, `"abc"`},
+		{"bounds of numbers", `{"minimum":-1.5,"exclusiveMaximum":100,"multipleOf":0.5}`, `99.5`},
+		{"an integer with a fraction of nothing", `{"type":"integer","maximum":100}`, `1e2`},
+		{"items", `{"items":{"type":"string"},"minItems":1,"maxItems":2}`, `["a","b"]`},
+		{"prefix items and the rest", `{"prefixItems":[{"type":"string"}],"items":{"type":"integer"}}`, `["a",1,2]`},
+		{"other properties by schema", `{"properties":{"a":{}},"additionalProperties":{"type":"string"}}`, `{"a":1,"b":"x","c":"y"}`},
+		{"numbers of properties", `{"minProperties":1,"maxProperties":2}`, `{"x":1}`},
+		{"a list of types", `{"type":["string","null"]}`, `null`},
+		{"a union with null", `{"anyOf":[{"type":"object","properties":{"a":{}}},{"type":"null"}]}`, `{"a":1}`},
+		{"a union of branches of one type", `{"anyOf":[{"type":"string","maxLength":1},{"type":"string","pattern":"^x"}]}`, `"xyz"`},
+		{"one of several types", `{"oneOf":[{"type":"string"},{"type":"integer"}]}`, `1`},
+		{"references", `{"properties":{"p":{"$ref":"#/$defs/p"}},"$defs":{"p":{"type":"object","properties":{"x":{"type":"number"}}}}}`, `{"p":{"x":1}}`},
+		{"a reference in allOf", `{"properties":{"p":{"allOf":[{"$ref":"#/$defs/p"}],"description":"d"}},"$defs":{"p":{"type":"object","properties":{"x":{}}}}}`, `{"p":{"x":1}}`},
+		{"recursion", `{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"n":{"$ref":"#/$defs/n"}}}}}`, `{"n":{"n":{}}}`},
+		{"required ones in a union beside properties", `{"properties":{"a":{},"b":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`, `{"b":1}`},
+		{"draft 7 references", `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"p":{"$ref":"#/definitions/p"}},"definitions":{"p":{"type":"object","properties":{"x":{}}}}}`, `{"p":{"x":1}}`},
+	} {
+		t.Run("S1 one pass serves "+tt.name, func(t *testing.T) {
+			for _, o := range []Options{{}, {Arguments: true}} {
+				s, err := Compile([]byte(tt.schema), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !s.Fast() || !s.fast.accepts(tt.text) {
+					t.Errorf("%+v: served %v, and %s is passed on", o, s.Fast(), tt.text)
+				}
+				if n := testing.AllocsPerRun(100, func() { _ = s.Check(tt.text) }); n != 0 {
+					t.Errorf("%+v: %v allocations, want 0", o, n)
+				}
+			}
+		})
+	}
 }
 
 func agreeSchemas() []string {

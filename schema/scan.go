@@ -12,7 +12,7 @@ type walker struct {
 	s     string
 	i     int
 	depth int
-	fuel  int // how often text may be read again; bounds what unions cost
+	fuel  int // bytes that may be read again; bounds what unions cost
 }
 
 func (w *walker) space() {

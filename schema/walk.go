@@ -8,7 +8,7 @@ import (
 // accepts reports whether text is one JSON value that n accepts. False means
 // only that the full library must decide. It allocates nothing.
 func (n *node) accepts(text string) bool {
-	w := walker{s: text, fuel: 256}
+	w := walker{s: text, fuel: 8*len(text) + 4096}
 	w.space()
 	if !w.value(n) {
 		return false
@@ -56,11 +56,8 @@ func (w *walker) all(nodes []*node) bool {
 	defer w.up()
 	start := w.i
 	for i, n := range nodes {
-		if i > 0 {
-			if w.fuel--; w.fuel < 0 {
-				return false
-			}
-			w.i = start
+		if i > 0 && !w.again(start) {
+			return false
 		}
 		if !w.value(n) {
 			return false
@@ -83,15 +80,23 @@ func (w *walker) some(n *node) bool {
 		if w.value(branch) {
 			return true
 		}
-		if w.fuel--; w.fuel < 0 {
+		if !w.again(start) {
 			return false
 		}
-		w.i, w.depth = start, depth
+		w.depth = depth
 	}
 	return false
 }
 
 func (w *walker) up() { w.depth-- }
+
+// again goes back to where a part began, as long as that keeps the whole
+// linear in the length of the text.
+func (w *walker) again(start int) bool {
+	w.fuel -= w.i - start + 1
+	w.i = start
+	return w.fuel >= 0
+}
 
 // typeStarting is the type of the value that begins with c.
 func typeStarting(c byte) typeSet {
