@@ -80,7 +80,7 @@ func (w *walker) scan() (count int, escaped, ok bool) {
 			i += 8
 		}
 		if i >= len(s) {
-			return 0, false, false
+			return w.bad(i)
 		}
 		switch c := s[i]; {
 		case c == '"':
@@ -89,24 +89,30 @@ func (w *walker) scan() (count int, escaped, ok bool) {
 		case c == '\\':
 			n := escape(s, i)
 			if n == 0 {
-				return 0, false, false
+				return w.bad(i)
 			}
 			escaped = true
 			i += n
 			beyond += n - 1
 		case c < 0x20:
-			return 0, false, false
+			return w.bad(i)
 		case c < utf8.RuneSelf:
 			i++
 		default:
 			r, n := utf8.DecodeRuneInString(s[i:])
 			if r == utf8.RuneError && n == 1 {
-				return 0, false, false
+				return w.bad(i)
 			}
 			i += n
 			beyond += n - 1
 		}
 	}
+}
+
+// bad ends a scan at i, so that what it read counts.
+func (w *walker) bad(i int) (count int, escaped, ok bool) {
+	w.i = i
+	return 0, false, false
 }
 
 func load(s string, i int) uint64 {
@@ -149,29 +155,28 @@ func (w *walker) digits() (whole, ok bool) {
 		i++
 	}
 	first := i
-	i = digitsFrom(s, i)
-	if i == first || s[first] == '0' && i > first+1 {
+	w.i = digitsFrom(s, first)
+	if w.i == first || s[first] == '0' && w.i > first+1 {
 		return false, false
 	}
 	whole = true
-	if i < len(s) && s[i] == '.' {
+	if w.i < len(s) && s[w.i] == '.' {
 		whole = false
-		from := i + 1
-		if i = digitsFrom(s, from); i == from {
+		from := w.i + 1
+		if w.i = digitsFrom(s, from); w.i == from {
 			return false, false
 		}
 	}
-	if i < len(s) && s[i]|0x20 == 'e' {
+	if w.i < len(s) && s[w.i]|0x20 == 'e' {
 		whole = false
-		if i++; i < len(s) && (s[i] == '+' || s[i] == '-') {
-			i++
+		if w.i++; w.i < len(s) && (s[w.i] == '+' || s[w.i] == '-') {
+			w.i++
 		}
-		from := i
-		if i = digitsFrom(s, from); i == from {
+		from := w.i
+		if w.i = digitsFrom(s, from); w.i == from {
 			return false, false
 		}
 	}
-	w.i = i
 	return whole, true
 }
 
