@@ -38,7 +38,7 @@ func agrees(t fataler, definition, text string, count *verdicts) {
 			continue
 		}
 		full := s.fullCheck(text)
-		fast := s.fast != nil && s.fast.accepts(text)
+		fast := s.fast != nil && s.fast.accepts(text, s.cost.depth)
 		if fast && full != nil {
 			t.Fatalf("%+v: %s accepts %q in one pass, the library says %v", o, definition, text, full)
 		}
@@ -72,7 +72,7 @@ func TestEnginesAgree(t *testing.T) {
 			g := generator{t: t}
 			s := string(g.root().json())
 			for range 4 {
-				agrees(t, s, string(g.value(3, true).json()), &count)
+				agrees(t, s, string(g.object().json()), &count)
 			}
 		})
 		t.Log(count)
@@ -112,11 +112,14 @@ func TestOnePassServes(t *testing.T) {
 	} {
 		t.Run("S1 one pass serves "+tt.name, func(t *testing.T) {
 			for _, o := range []Options{{}, {Arguments: true}} {
+				if o.Arguments && tt.text[0] != '{' {
+					continue // arguments are objects
+				}
 				s, err := Compile([]byte(tt.schema), o)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !s.Fast() || !s.fast.accepts(tt.text) {
+				if !s.Fast() || !s.fast.accepts(tt.text, s.cost.depth) {
 					t.Errorf("%+v: served %v, and %s is passed on", o, s.Fast(), tt.text)
 				}
 				if n := testing.AllocsPerRun(100, func() { _ = s.Check(tt.text) }); n != 0 {

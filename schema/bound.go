@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -14,35 +15,53 @@ const (
 	maxExpansion = 1 << 16
 	// maxEvaluations is how often one value may be looked at because
 	// references meet on it again and again.
-	maxEvaluations = 1 << 20
+	maxEvaluations = 1 << 16
 	// maxChain is how many subschemas may apply to one value, one inside
 	// another.
 	maxChain = 256
+	// maxInPlace is how many may apply to one value altogether, listed values
+	// counted in part.
+	maxInPlace = 1 << 11
+	// light is how many of them cost next to nothing; beyond that, maxAsked is
+	// how many may be asked in one check of the full library, a few
+	// microseconds each.
+	light    = 16
+	maxAsked = 1 << 18
 )
 
+// cost is what checking a value can cost.
+type cost struct {
+	depth int // how deep a value may be; 0 is any depth
+	parts int // how many parts it may have
+}
+
 // bound refuses a compiled schema whose checks would never end or take
-// exponential time. A recursive schema that looks at a child more than once
-// is accepted; what it returns is how deep a value may then be, 0 for any
-// depth.
-func bound(root *jsonschema.Schema) (maxDepth int, err error) {
+// exponential time. A recursive schema that looks at a child more than once is
+// accepted, for values that are not too deep.
+func bound(root *jsonschema.Schema) (cost, error) {
 	g := graph{marks: map[*jsonschema.Schema]*mark{}}
 	m, err := g.visit(root)
 	if err != nil {
-		return 0, err
+		return cost{}, err
 	}
 	if m.size > maxExpansion {
-		return 0, &DefinitionError{Reason: fmt.Sprintf("references fan out to more than %d subschemas", maxExpansion)}
+		return cost{}, &DefinitionError{Reason: fmt.Sprintf("references fan out to more than %d subschemas", maxExpansion)}
 	}
-	return g.depth()
+	c := cost{depth: g.depth(), parts: maxTextValues}
+	if g.heaviest > light {
+		c.parts = maxAsked / g.heaviest
+	}
+	return c, nil
 }
 
 // graph is a compiled schema as subschemas and what they lead to. It finds the
 // groups of subschemas that lead to each other (Tarjan's algorithm): only
 // these are looked at again on the way down a value.
 type graph struct {
-	marks  map[*jsonschema.Schema]*mark
-	stack  []*jsonschema.Schema
-	groups int
+	marks    map[*jsonschema.Schema]*mark
+	stack    []*jsonschema.Schema
+	groups   int
+	heaviest int // weight of any subschema
 }
 
 type mark struct {
@@ -50,14 +69,19 @@ type mark struct {
 	open       bool    // being visited
 	group      int     // 0 while on the stack
 	chain      int     // subschemas that apply one inside another to one value
+	weight     int     // subschemas that apply to one value
 	size       float64 // subschemas when references are written out; recursion counts once
+	growth     [growthLevels + 1]float64
 }
 
 func (g *graph) visit(s *jsonschema.Schema) (*mark, error) {
 	if m := g.marks[s]; m != nil {
 		return m, nil
 	}
-	m := &mark{index: len(g.marks) + 1, low: len(g.marks) + 1, open: true, chain: 1, size: 1}
+	m := &mark{index: len(g.marks) + 1, low: len(g.marks) + 1, open: true, chain: 1, size: 1, weight: 1}
+	if s.Enum != nil {
+		m.weight += listWeight(s.Enum.Values)
+	}
 	g.marks[s] = m
 	g.stack = append(g.stack, s)
 
@@ -72,7 +96,12 @@ func (g *graph) visit(s *jsonschema.Schema) (*mark, error) {
 		if m.chain = max(m.chain, sm.chain+1); m.chain > maxChain {
 			return nil, &DefinitionError{Pointer: fragment(s.Location), Reason: fmt.Sprintf("more than %d subschemas apply one inside another", maxChain)}
 		}
+		m.weight += sm.weight
 	}
+	if m.weight > maxInPlace {
+		return nil, &DefinitionError{Pointer: fragment(s.Location), Reason: fmt.Sprintf("more than %d subschemas and listed values apply to one value: references fan out, or a list is too long", maxInPlace)}
+	}
+	g.heaviest = max(g.heaviest, m.weight)
 	for _, c := range children(s) {
 		if _, err := g.follow(m, c.schema); err != nil {
 			return nil, err
@@ -92,6 +121,18 @@ func (g *graph) visit(s *jsonschema.Schema) (*mark, error) {
 		}
 	}
 	return m, nil
+}
+
+// listWeight is what looking through listed values costs, in subschemas.
+// Numbers are compared exactly, which is slow.
+func listWeight(values []any) int {
+	numbers := 0
+	for _, v := range values {
+		if _, ok := v.(json.Number); ok {
+			numbers++
+		}
+	}
+	return numbers/3 + (len(values)-numbers)/200
 }
 
 // follow visits what m leads to and adds it up.
@@ -128,45 +169,56 @@ func reaches(from, to *jsonschema.Schema) bool {
 	return walk(from)
 }
 
+// growthLevels is over how many levels of a value recursion is looked at.
+const growthLevels = 4
+
 // depth is how deep a value may be so that no part of it is looked at more
-// than maxEvaluations times.
-func (g *graph) depth() (int, error) {
-	growth, work := 1.0, 0
-	for s, m := range g.marks {
-		// How many recursive subschemas can meet on one part of the value, by
-		// the part's name.
-		meet, everywhere := map[string]float64{}, 0.0
-		var walk func(s *jsonschema.Schema)
-		walk = func(s *jsonschema.Schema) {
-			if work++; work > maxEvaluations {
-				return
-			}
-			for _, c := range children(s) {
-				switch {
-				case g.marks[c.schema].group != m.group:
-				case c.name == "":
-					everywhere++
-				default:
-					meet[c.name]++
-				}
-			}
-			for _, sub := range inPlace(s) {
-				walk(sub)
+// than maxEvaluations times; 0 is any depth.
+func (g *graph) depth() int {
+	most := 1.0
+	for s := range g.marks {
+		most = max(most, g.growth(s, growthLevels))
+	}
+	if most == 1 {
+		return 0
+	}
+	return max(growthLevels, int(growthLevels*math.Log(maxEvaluations)/math.Log(most)))
+}
+
+// growth is at most how often a part of a value, so many levels down, is looked
+// at because s looks at the value once and is recursive.
+func (g *graph) growth(s *jsonschema.Schema, levels int) float64 {
+	if levels == 0 {
+		return 1
+	}
+	m := g.marks[s]
+	if m.growth[levels] > 0 {
+		return m.growth[levels] - 1 // 0 is not known yet
+	}
+	// What meets on one part of the value, by the part's name.
+	meet, everywhere := map[string]float64{}, 0.0
+	var walk func(s *jsonschema.Schema)
+	walk = func(s *jsonschema.Schema) {
+		for _, c := range children(s) {
+			switch {
+			case g.marks[c.schema].group != m.group:
+			case c.name == "":
+				everywhere += g.growth(c.schema, levels-1)
+			default:
+				meet[c.name] += g.growth(c.schema, levels-1)
 			}
 		}
-		walk(s)
-		growth = max(growth, everywhere)
-		for _, n := range meet {
-			growth = max(growth, n+everywhere)
+		for _, sub := range inPlace(s) {
+			walk(sub)
 		}
 	}
-	if work > maxEvaluations {
-		return 0, &DefinitionError{Reason: "references fan out too far to be checked"}
+	walk(s)
+	most := everywhere
+	for _, n := range meet {
+		most = max(most, n+everywhere)
 	}
-	if growth == 1 {
-		return 0, nil
-	}
-	return max(1, int(math.Log(maxEvaluations)/math.Log(growth))), nil
+	m.growth[levels] = most + 1
+	return most
 }
 
 // inPlace lists the subschemas of s that apply to the same value as s.

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -9,30 +10,45 @@ import (
 	"golang.org/x/text/message"
 )
 
-// casedKeyword is a keyword of ours that only strict writes: the list of names
-// that must not be spelled in another case. A model that sends "Path" means
-// "path", and a tool that reads "path" would not see it.
+// casedKeyword is a keyword of ours that only strict writes: the names that
+// must not be spelled in another case. A model that sends "Path" means "path",
+// and a tool that reads "path" would not see it.
 const casedKeyword = "ferrule:cased"
 
-type cased struct{ names []string }
+type cased struct {
+	names    []string
+	patterns []*regexp.Regexp // what they match may be spelled as it is
+}
 
 func caseVocabulary() *jsonschema.Vocabulary {
 	return &jsonschema.Vocabulary{
 		URL: "https://schema.invalid/cased",
 		Compile: func(_ *jsonschema.CompilerContext, obj map[string]any) (jsonschema.SchemaExt, error) {
-			list, ok := obj[casedKeyword].([]any)
+			says, ok := obj[casedKeyword].(map[string]any)
 			if !ok {
 				return nil, nil //nolint:nilnil // the library's way to say "not here"
 			}
-			c := &cased{}
-			for _, name := range list {
-				if s, ok := name.(string); ok {
-					c.names = append(c.names, s)
+			c := &cased{names: list(says["names"])}
+			for _, pattern := range list(says["patterns"]) {
+				// The library has compiled it before, within its budget.
+				if re, err := regexp.Compile(pattern); err == nil {
+					c.patterns = append(c.patterns, re)
 				}
 			}
 			return c, nil
 		},
 	}
+}
+
+func list(v any) []string {
+	var out []string
+	items, _ := v.([]any)
+	for _, item := range items {
+		if s, ok := item.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // Validate implements the library's extension.
@@ -42,22 +58,22 @@ func (c *cased) Validate(ctx *jsonschema.ValidatorContext, v any) {
 		return
 	}
 	for name := range obj {
-		if right, wrong := wrongCase(name, c.names); wrong {
+		if right, wrong := c.wrong(name); wrong {
 			ctx.AddError(&wrongCaseKind{name, right})
 		}
 	}
 }
 
-// wrongCase reports whether name is one of names in another case, and which.
-func wrongCase(name string, names []string) (right string, wrong bool) {
-	if slices.Contains(names, name) {
+// wrong reports whether name is one of the names in another case, and which.
+func (c *cased) wrong(name string) (right string, wrong bool) {
+	if slices.Contains(c.names, name) || slices.ContainsFunc(c.patterns, func(re *regexp.Regexp) bool { return re.MatchString(name) }) {
 		return "", false
 	}
-	i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+	i := slices.IndexFunc(c.names, func(n string) bool { return strings.EqualFold(n, name) })
 	if i < 0 {
 		return "", false
 	}
-	return names[i], true
+	return c.names[i], true
 }
 
 type wrongCaseKind struct{ got, want string }

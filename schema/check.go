@@ -4,16 +4,23 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unsafe"
 )
 
 // Check reports whether text is one JSON value that the schema accepts: nil,
 // a *SyntaxError with the place where it stops being JSON, or an
 // *InvalidError with every violation.
 func (s *Schema) Check(text string) error {
-	if s.fast != nil && s.fast.accepts(text) {
+	if s.fast != nil && s.fast.accepts(text, s.cost.depth) {
 		return nil
 	}
 	return s.fullCheck(text)
+}
+
+// CheckBytes is Check without a copy of the text, which must not change
+// meanwhile.
+func (s *Schema) CheckBytes(text []byte) error {
+	return s.Check(unsafe.String(unsafe.SliceData(text), len(text))) //nolint:gosec // nothing of it is kept
 }
 
 // fullCheck is the verdict of the full library, and its texts.
@@ -22,43 +29,53 @@ func (s *Schema) fullCheck(text string) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.maxDepth > 0 {
-		if d := v.depth(); d > s.maxDepth {
-			return &InvalidError{[]Violation{{
-				Keyword: "$ref", Got: fmt.Sprintf("a value nested %d deep", d),
-				Want: fmt.Sprintf("at most %d: this schema refers to itself in several ways", s.maxDepth),
-			}}}
-		}
+	depth, parts := v.extent()
+	if s.cost.depth > 0 && depth > s.cost.depth {
+		return &InvalidError{Violations: []Violation{{
+			Keyword: "$ref", Got: fmt.Sprintf("a value nested %d deep", depth),
+			Want: fmt.Sprintf("at most %d: the schema refers to itself in several ways", s.cost.depth),
+		}}}
+	}
+	if parts > s.cost.parts {
+		return &InvalidError{Violations: []Violation{{
+			Keyword: "$ref", Got: fmt.Sprintf("a value of %d parts", parts),
+			Want: fmt.Sprintf("at most %d: the schema has many alternatives for each", s.cost.parts),
+		}}}
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = &InvalidError{[]Violation{{Got: "a value the checker cannot handle", Want: fmt.Sprintf("another one (%v)", r)}}}
+			err = &InvalidError{Violations: []Violation{{Got: "a value the checker cannot handle", Want: fmt.Sprintf("another one (%v)", r)}}}
 		}
 	}()
 	tree := v.tree()
 	if err := s.full.Validate(tree); err != nil {
-		return explain(s.full, v, err)
+		return explain(s.source, s.full, v, err)
 	}
 	if s.plain != nil {
 		if err := s.plain.Validate(tree); err != nil {
-			return explain(s.plain, v, err)
+			return explain(s.source, s.plain, v, err)
 		}
 	}
 	return nil
 }
 
-func (v *value) depth() int {
-	deepest := 0
+// extent is how deep v is nested, and of how many values it consists.
+func (v *value) extent() (depth, parts int) {
+	parts = 1
+	add := func(sub *value) {
+		d, n := sub.extent()
+		depth, parts = max(depth, d), parts+n
+	}
 	for _, item := range v.items {
-		deepest = max(deepest, item.depth())
+		add(item)
 	}
 	for _, m := range v.members {
-		deepest = max(deepest, m.value.depth())
+		add(m.value)
 	}
 	if v.isObject() || v.isArray() {
-		deepest++
+		depth++
 	}
-	return deepest
+	return depth, parts
 }
 
 // Arguments reads the text of a call's arguments, whatever their schema:
@@ -69,7 +86,7 @@ func Arguments(text string) (string, error) {
 		return "{}", nil
 	}
 	// The same walk that checks a schema reads plain text without a tree.
-	if anyNode().accepts(text) {
+	if anyNode().accepts(text, 0) {
 		return text, nil
 	}
 	_, err := parse(text, limits{bytes: maxTextBytes, depth: maxTextDepth, values: maxTextValues})
@@ -82,16 +99,6 @@ func Arguments(text string) (string, error) {
 func anyNode() *node {
 	c := fastCompiler{nodes: map[fastKey]*node{}}
 	return c.anything()
-}
-
-// CheckObject reports whether text, a valid JSON value, is an object: nil or an
-// *InvalidError.
-func CheckObject(text string) error {
-	v, err := parse(text, limits{bytes: maxTextBytes, depth: maxTextDepth, values: maxTextValues})
-	if err != nil || v.isObject() {
-		return err
-	}
-	return &InvalidError{[]Violation{{Keyword: "type", Got: shown(v), Want: "object"}}}
 }
 
 // Valid reports whether text is one JSON value, as RFC 8259 has it: nil, or a

@@ -79,6 +79,22 @@ func TestArgumentsAreStrict(t *testing.T) {
 		{"draft 7 references lead where they led", `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"t":{"items":[{"properties":{"x":{}}}]},"u":{"$ref":"#/properties/t/items/0"}}}`, `{"t":[{"x":1}],"u":{"y":1}}`, false, `/u: got unknown "y"`},
 		{"draft 7 does not know the keywords of 2020-12", `{"$schema":"http://json-schema.org/draft-07/schema#","allOf":[{"properties":{"a":{}}}],"dependentRequired":{"a":["b"]}}`, `{"a":1}`, false, ""},
 		{"references inside an embedded resource", `{"properties":{"p":{"$ref":"http://x.invalid/point"}},"$defs":{"point":{"$id":"http://x.invalid/point","$ref":"#/$defs/inner","$defs":{"inner":{"properties":{"x":{}}}}}}}`, `{"p":{"y":1}}`, false, `unknown "y"`},
+		{"places that only a reference leads to", `{"properties":{"pet":{"$ref":"#/components/schemas/Pet"}},"components":{"schemas":{"Pet":{"type":"object","properties":{"owner":{"type":"object","properties":{"name":{}}}}}}}}`, `{"pet":{"owner":{"name":1,"zz":2}}}`, false, `/pet/owner: got unknown "zz"`},
+		{"and references between them", `{"$ref":"#/components/a","components":{"a":{"$ref":"#/components/b"},"b":{"type":"object","properties":{"x":{}}}}}`, `{"x":1,"y":2}`, false, `unknown "y"`},
+		{"draft 7 references into such places", `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"$ref":"#/x/items/0"},"b":{"$ref":"#/x"}},"x":{"items":[{"properties":{"k":{}}}]}}`, `{"a":{"k":1,"l":2}}`, false, `/a: got unknown "l"`},
+		{"a union with any object stays open", `{"properties":{"f":{"anyOf":[{"$ref":"#/$defs/M"},{"type":"object"}]}},"$defs":{"M":{"type":"object","properties":{"a":{}}}}}`, `{"f":{"foo":1}}`, false, ""},
+		{"a union with anything too", `{"properties":{"f":{"anyOf":[{"type":"object","properties":{"a":{}}},{}]}}}`, `{"f":{"foo":1}}`, false, ""},
+		{"one of required lists keeps it closed", `{"properties":{"a":{},"b":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`, `{"a":1,"c":1}`, false, `unknown "c"`},
+		{"what is required may be given", `{"properties":{"a":{}},"required":["a","b"]}`, `{"a":1,"b":2}`, false, ""},
+		{"what is required in a composition may be given", `{"allOf":[{"properties":{"a":{}}},{"required":["b"]}]}`, `{"a":1,"b":2}`, false, ""},
+		{"names in a condition do not close", `{"type":"object","if":{"properties":{"k":{"const":1}},"required":["k"]},"then":{"required":["v"]}}`, `{"k":2}`, false, ""},
+		{"wrong case behind a reference of an open tool", `{"properties":{"p":{"$ref":"#/$defs/point"}},"$defs":{"point":{"properties":{"x":{}}}}}`, `{"p":{"X":1}}`, true, `want "x"`},
+		{"wrong case in a composition that is open", `{"additionalProperties":true,"allOf":[{"properties":{"path":{}}}]}`, `{"PATH":1}`, false, `want "path"`},
+		{"wrong case beside patterns", `{"properties":{"path":{}},"patternProperties":{"^x-":{}},"additionalProperties":true}`, `{"x-path":1,"PATH":1}`, false, `want "path"`},
+		{"another case that a pattern takes", `{"properties":{"path":{}},"patternProperties":{"^P":{}},"additionalProperties":true}`, `{"Path":1}`, false, ""},
+		{"a required name in another case", `{"properties":{"path":{}},"required":["PATH"],"additionalProperties":true}`, `{"PATH":1}`, false, `want "path"`},
+		{"arguments are an object", `{}`, `[1]`, false, `got array of 1 item, want object`},
+		{"where anything would do", `true`, `5`, false, `got number 5, want object`},
 		{"a condition is not closed", `{"properties":{"a":{}},"not":{"properties":{"a":{"properties":{"b":{}}}}}}`, `{"a":{"c":1}}`, false, "not"},
 		{"closing a branch of oneOf lets nothing more through", `{"oneOf":[{"properties":{"p":{"properties":{"a":{}}}}},{"properties":{"p":{"properties":{"b":{}}}}}]}`, `{"p":{"a":1}}`, false, "exactly one"},
 		{"duplicate keys", `{"properties":{"a":{}}}`, `{"a":1,"a":2}`, false, `duplicate key "a"`},
@@ -91,6 +107,8 @@ func TestArgumentsAreStrict(t *testing.T) {
 		{"invalid UTF-8", `{}`, "{\"a\":\"\xff\"}", false, "UTF-8"},
 		{"half a surrogate pair", `{}`, `{"a":"\ud800"}`, false, "invalid"},
 		{"trailing bytes", `{}`, `{} {}`, false, "at byte 3"},
+		{"a number longer than any number", `{"properties":{"n":{"type":"number"}}}`, `{"n":1.` + strings.Repeat("0", 2000) + `}`, false, "out of bounds"},
+		{"and a bounded one", `{"properties":{"n":{"type":"integer","minimum":0}}}`, `{"n":1` + strings.Repeat("0", 2000) + `}`, false, "out of bounds"},
 	} {
 		t.Run("S2 "+tt.name, func(t *testing.T) {
 			err := compile(t, tt.schema, schema.Options{Arguments: true, Open: tt.open}).Check(tt.text)
@@ -149,15 +167,39 @@ func TestEveryViolationIsExplained(t *testing.T) {
 		{"the branch that was meant", `{"anyOf":[{"properties":{"kind":{"const":"a"},"n":{"type":"integer"}},"required":["kind"]},{"properties":{"kind":{"const":"b"}},"required":["kind"]}]}`, `{"kind":"a","n":"x"}`, []string{
 			`/n: got string "x", want integer`,
 		}},
-		{"a name with a slash and a tilde", `{"properties":{"a/b~c":{"type":"null"}}}`, `{"a/b~c":1}`, []string{`/a~1b~0c: got number 1, want null`}},
-		{"bounds that are left out", `{"exclusiveMinimum":1.5,"multipleOf":0.25}`, `1.1`, []string{
-			`(root): got number 1.1, want more than 1.5`,
-			`(root): got number 1.1, want a multiple of 0.25`,
+		{"the branch with the right constant", `{"properties":{"p":{"oneOf":[{"properties":{"kind":{"const":"cat"},"mood":{"enum":["a","b"]}},"required":["kind"]},{"properties":{"kind":{"const":"dog"}},"required":["kind"]}]}}}`, `{"p":{"kind":"cat","mood":"c"}}`, []string{
+			`/p/mood: got string "c", want one of "a", "b"`,
 		}},
-		{"a pattern", `{"pattern":"^[a-z]+$"}`, `"A1"`, []string{`(root): got string "A1", want a string that matches ^[a-z]+$`}},
+		{"constants of several branches", `{"properties":{"v":{"anyOf":[{"const":"a"},{"const":"b"},{"enum":["c","d"]}]}}}`, `{"v":"x"}`, []string{
+			`/v: got string "x", want one of "a", "b", "c", "d"`,
+		}},
+		{"a constant or another type", `{"properties":{"v":{"anyOf":[{"type":"array"},{"const":"all"}]}}}`, `{"v":"some"}`, []string{
+			`/v: got string "some", want "all" or array`,
+		}},
+		{"several ways, the simplest first", `{"properties":{"v":{"anyOf":[{"required":["a","b"]},{"required":["c"]}]}}}`, `{"v":{}}`, []string{
+			`/v: got object with 0 members, want one of these mended: /v: got no "c", want "c", or /v: got no "a", "b", want "a", "b"`,
+		}},
+		{"what is excluded", `{"properties":{"v":{"not":{"type":"string"}}}}`, `{"v":"x"}`, []string{
+			`/v: got string "x", want a value that does not fit {"type":"string"}`,
+		}},
+		{"what must be contained", `{"properties":{"v":{"contains":{"const":1}}}}`, `{"v":[2]}`, []string{
+			`/v: got array of 1 item, want an item that fits {"const":1}`,
+		}},
+		{"a name that does not fit, where it stands", `{"properties":{"x":{"additionalProperties":{"additionalProperties":{"propertyNames":{"maxLength":3}}}}}}`, `{"x":{"a":{"m":{"long":1},"z":{}},"b":{},"c":{}}}`, []string{
+			`/x/a/m: got the name "long", want a name that is at most 3`,
+		}},
+		{"unknown names of one object together", `{"properties":{"p":{"$ref":"#/$defs/p"}},"$defs":{"p":{"type":"object","properties":{"x":{}}}}}`, `{"p":{"b":1,"a":2}}`, []string{
+			`/p: got unknown "a", "b", want only "x"`,
+		}},
+		{"a name with a slash and a tilde", `{"properties":{"a/b~c":{"type":"null"}}}`, `{"a/b~c":1}`, []string{`/a~1b~0c: got number 1, want null`}},
+		{"bounds that are left out", `{"properties":{"v":{"exclusiveMinimum":1.5,"multipleOf":0.25}}}`, `{"v":1.1}`, []string{
+			`/v: got number 1.1, want more than 1.5`,
+			`/v: got number 1.1, want a multiple of 0.25`,
+		}},
+		{"a pattern", `{"properties":{"v":{"pattern":"^[a-z]+$"}}}`, `{"v":"A1"}`, []string{`/v: got string "A1", want a string that matches ^[a-z]+$`}},
 		{"nothing may stand there", `{"properties":{"a":false}}`, `{"a":1}`, []string{`/a: got number 1, want nothing there`}},
-		{"too many items of a tuple", `{"prefixItems":[{}],"items":false}`, `[1,2]`, []string{`/1: got number 2, want nothing there`}},
-		{"long values are clipped", `{"type":"null"}`, `"` + strings.Repeat("é", 100) + `"`, []string{`(root): got string "` + strings.Repeat("é", 60) + `…", want null`}},
+		{"too many items of a tuple", `{"properties":{"v":{"prefixItems":[{}],"items":false}}}`, `{"v":[1,2]}`, []string{`/v/1: got number 2, want nothing there`}},
+		{"long values are clipped", `{"properties":{"v":{"type":"null"}}}`, `{"v":"` + strings.Repeat("é", 100) + `"}`, []string{`/v: got string "` + strings.Repeat("é", 60) + `…", want null`}},
 	} {
 		t.Run("S4 "+tt.name, func(t *testing.T) {
 			err := compile(t, tt.schema, schema.Options{Arguments: true}).Check(tt.text)
@@ -167,6 +209,35 @@ func TestEveryViolationIsExplained(t *testing.T) {
 			}
 			if fmt.Sprint(got) != fmt.Sprint(tt.want) {
 				t.Errorf("%s\n got %q\nwant %q (%v)", tt.text, got, tt.want, err)
+			}
+		})
+	}
+}
+
+func TestManyViolationsAreCapped(t *testing.T) {
+	many := func(n int, form string) string {
+		parts := make([]string, n)
+		for i := range parts {
+			parts[i] = fmt.Sprintf(form, i)
+		}
+		return strings.Join(parts, ",")
+	}
+	props := `{"type":"object","properties":{` + many(500, `"p%d":{}`) + `}}`
+	tree := `{"properties":{"n":{"$ref":"#/$defs/n"}},"$defs":{"n":{"anyOf":[{"properties":{"c":{"$ref":"#/$defs/n"},"a":{"const":1}},"required":["a"]},{"properties":{"c":{"$ref":"#/$defs/n"},"b":{"const":1}},"required":["b"]}]}}}`
+	for _, tt := range []struct{ name, schema, text, want string }{
+		{"many wrong items", `{"properties":{"l":{"items":{"type":"string"}}}}`, `{"l":[` + many(10_000, "%d") + `]}`, "and 9980 more"},
+		{"many unknown names", props, `{` + many(1000, `"q%d":1`) + `}`, `(1000 in all)`},
+		{"many unknown names behind a reference", `{"properties":{"o":{"$ref":"#/$defs/o"}},"$defs":{"o":` + props + `}}`, `{"o":{` + many(1000, `"q%d":1`) + `}}`, `(500 in all)`},
+		{"many patterns", `{"properties":{"l":{"items":{"anyOf":[` + many(200, `{"pattern":"^x%d$"}`) + `]}}}}`, `{"l":[` + many(100, `"%d"`) + `]}`, "or 195 other ways"},
+		{"a union in a union in a union", tree, `{"n":` + strings.Repeat(`{"c":`, 10) + `{}` + strings.Repeat(`}`, 10) + `}`, "one of its 2 forms"},
+		{"a long pattern", `{"properties":{"s":{"pattern":"^` + strings.Repeat("ab", 3000) + `$"}}}`, `{"s":"x"}`, "…"},
+		{"a long duplicate key", `{}`, `{"` + strings.Repeat("k", 100_000) + `":1,"` + strings.Repeat("k", 100_000) + `":2}`, "duplicate key"},
+		{"a great bound", `{"properties":{"n":{"maximum":1e999}}}`, `{"n":2e999}`, "…"},
+	} {
+		t.Run("S4 "+tt.name, func(t *testing.T) {
+			err := compile(t, tt.schema, schema.Options{Arguments: true}).Check(tt.text)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || len(err.Error()) > 20_000 {
+				t.Errorf("got %d bytes: %.3000v, want at most 20,000 with %q", len(fmt.Sprint(err)), err, tt.want)
 			}
 		})
 	}
@@ -184,6 +255,8 @@ func TestBadSchemas(t *testing.T) {
 		{"a pattern with look-ahead", `{"pattern":"^(?!a)"}`, "RE2"},
 		{"a reference that leads nowhere", `{"properties":{"a":{"$ref":"#/$defs/b"}}}`, `"#/$defs/b" leads nowhere`},
 		{"a duplicate key", `{"type":"string","type":"number"}`, `duplicate key "type"`},
+		{"a length that nobody can count to", `{"items":{"minLength":9223372036854775808}}`, "schema /items/minLength: got 9223372036854775808, want at most 1e15"},
+		{"a maximum that nobody can count to", `{"maxItems":1e30}`, "schema /maxItems"},
 	} {
 		t.Run("S6 "+tt.name, func(t *testing.T) {
 			_, err := schema.Compile([]byte(tt.text), schema.Options{})

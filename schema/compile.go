@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -15,13 +16,13 @@ import (
 // Schema is a compiled JSON Schema. It is immutable and safe for concurrent
 // use.
 type Schema struct {
-	source   json.RawMessage
-	full     *jsonschema.Schema
-	plain    *jsonschema.Schema // not nil: what full accepts must also be valid here
-	fast     *node              // nil: the full library serves every check
-	served   bool               // fast covers every keyword
-	text     limits
-	maxDepth int // of a value: 0 is no limit beyond the parser's
+	source json.RawMessage
+	full   *jsonschema.Schema
+	plain  *jsonschema.Schema // not nil: what full accepts must also be valid here
+	fast   *node              // nil: the full library serves every check
+	served bool               // fast covers every keyword
+	text   limits
+	cost   cost
 }
 
 // Options say how a schema is to be read. The zero value reads it as JSON
@@ -45,6 +46,7 @@ const (
 	maxSchemaBytes  = 1 << 20
 	maxSchemaDepth  = 128
 	maxSchemaValues = 50_000
+	maxSchemaName   = 512 // places are named by the names on the way to them
 	// Finding them takes the library quadratic time.
 	maxSchemaParts = 2_000
 	maxSchemaRefs  = 500
@@ -60,10 +62,14 @@ const (
 // baseURI names the schema itself. Its host cannot exist, and nothing looks.
 const baseURI = "https://schema.invalid/root"
 
-// Compile reads and bounds a schema. Everything that is wrong with it, or that
-// would make a later check slow, is an error here that names the place; a
-// compiled schema never panics.
+// Compile reads and bounds a schema. What is wrong with it, or would make later
+// checks slow whatever the value, is an error here that names the place.
 func Compile(text []byte, o Options) (s *Schema, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s, err = nil, &DefinitionError{Reason: fmt.Sprintf("the schema cannot be compiled: %v", r)}
+		}
+	}()
 	tree, err := parseSchema(string(text))
 	if err != nil {
 		return nil, err
@@ -71,18 +77,18 @@ func Compile(text []byte, o Options) (s *Schema, err error) {
 	s = &Schema{source: json.RawMessage(strings.Clone(string(text)))}
 	s.text = limits{bytes: maxTextBytes, depth: maxTextDepth, values: maxTextValues, duplicates: !o.Arguments}
 
-	if draftIn(tree, o) < 2019 {
-		dropHidden(tree)
+	if draft := draftIn(tree, o); draft < 2019 {
+		dropHidden(newDocument(tree, draft))
 	}
 	lib := library{options: o}
 	if o.Arguments {
 		plain := tree
-		tree, lib.assertFormat = strict(plain, o)
-		lib.cased = mentions(tree, casedKeyword)
+		r := strict(plain, o)
+		tree, lib.assertFormat, lib.cased = r.tree, r.upgraded, r.cased
 		// Closing a branch of oneOf can leave one match where there were two.
 		// An upgraded schema, or one with a keyword of ours, is looked at less
 		// closely by the library. In these cases it must fit as it is, too.
-		if lib.assertFormat || lib.cased || mentions(plain, "oneOf") {
+		if r.upgraded || r.cased || mentions(plain, "oneOf") {
 			if s.plain, err = (library{options: Options{Draft7: o.Draft7, Documents: o.Documents}}).compile(plain); err != nil {
 				return nil, err
 			}
@@ -91,7 +97,7 @@ func Compile(text []byte, o Options) (s *Schema, err error) {
 	if s.full, err = lib.compile(tree); err != nil {
 		return nil, err
 	}
-	if s.maxDepth, err = bound(s.full); err != nil {
+	if s.cost, err = bound(s.full); err != nil {
 		return nil, err
 	}
 	s.fast, s.served = compileFast(s.full, tree)
@@ -100,7 +106,7 @@ func Compile(text []byte, o Options) (s *Schema, err error) {
 
 // parseSchema reads a schema's text into a tree.
 func parseSchema(text string) (*value, error) {
-	tree, err := parse(text, limits{bytes: maxSchemaBytes, depth: maxSchemaDepth, values: maxSchemaValues})
+	tree, err := parse(text, limits{bytes: maxSchemaBytes, depth: maxSchemaDepth, values: maxSchemaValues, name: maxSchemaName})
 	if err != nil {
 		e := &DefinitionError{Reason: "not a JSON text: " + err.Error(), Err: err}
 		if s := (*SyntaxError)(nil); errors.As(err, &s) {
@@ -119,7 +125,37 @@ func parseSchema(text string) (*value, error) {
 	if references > maxSchemaRefs {
 		return nil, &DefinitionError{Reason: fmt.Sprintf("got %d references, want at most %d", references, maxSchemaRefs)}
 	}
+	if err := tree.checkCounts(); err != nil {
+		return nil, err
+	}
 	return tree, nil
+}
+
+// checkCounts refuses lengths and numbers of items that no machine can count
+// to: the library would take them for others. The place is built on the way
+// back.
+func (v *value) checkCounts() *DefinitionError {
+	within := func(err *DefinitionError, token string) *DefinitionError {
+		err.Pointer = pointer(token) + err.Pointer
+		return err
+	}
+	for _, m := range v.members {
+		if vocabulary[m.name].shape == countShape && m.value.isNumber() {
+			d, short := parseDecimal(m.value.text)
+			if c, ok := d.compare(decimal{digits: 1, exp: 15}); !short || !ok || c > 0 {
+				return &DefinitionError{Pointer: pointer(m.name), Reason: fmt.Sprintf("got %s, want at most 1e15", clip(m.value.text, 24))}
+			}
+		}
+		if err := m.value.checkCounts(); err != nil {
+			return within(err, m.name)
+		}
+	}
+	for i, item := range v.items {
+		if err := item.checkCounts(); err != nil {
+			return within(err, strconv.Itoa(i))
+		}
+	}
+	return nil
 }
 
 // count adds up what may be subschemas and references. A reference can turn
@@ -155,11 +191,6 @@ type library struct {
 }
 
 func (l library) compile(tree *value) (s *jsonschema.Schema, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			s, err = nil, &DefinitionError{Reason: fmt.Sprintf("the schema cannot be compiled: %v", r)}
-		}
-	}()
 	c := jsonschema.NewCompiler()
 	c.UseLoader(l)
 	c.UseRegexpEngine((&patterns{known: map[string]*regexp.Regexp{}}).compile)

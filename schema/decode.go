@@ -86,16 +86,22 @@ func decodeError(text string, err error) error {
 		if _, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 			return syntaxError(text, err)
 		}
-		return &InvalidError{[]Violation{{Got: "a value that cannot be read", Want: err.Error()}}}
+		return &InvalidError{Violations: []Violation{{Got: "a value that cannot be read", Want: err.Error()}}}
 	}
 	v := Violation{Pointer: string(semantic.JSONPointer), Keyword: "type", Got: "a value that does not fit", Want: goKind(semantic.GoType)}
 	if tree, perr := parse(text, limits{bytes: maxTextBytes, depth: maxTextDepth, values: maxTextValues}); perr == nil {
 		v.Got = shown(tree.at(pointerTokens(v.Pointer)...))
 	}
-	if semantic.Err != nil && !errors.Is(semantic.Err, strconv.ErrSyntax) && !errors.Is(semantic.Err, strconv.ErrRange) {
+	switch {
+	case semantic.Err == nil || errors.Is(semantic.Err, strconv.ErrSyntax):
+	case errors.Is(semantic.Err, strconv.ErrRange):
+		if k := semantic.GoType.Kind(); k == reflect.Float32 || k == reflect.Float64 {
+			v.Want += " that is not too large"
+		}
+	default:
 		v.Want += fmt.Sprintf(" (%v)", semantic.Err)
 	}
-	return &InvalidError{[]Violation{v}}
+	return &InvalidError{Violations: []Violation{v}}
 }
 
 // goKind names a Go type for somebody who does not know Go.
@@ -115,5 +121,15 @@ func goKind(t reflect.Type) string {
 	case k == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
 		return "a base64 string"
 	}
-	return "a value of type " + t.String()
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "another value"
 }

@@ -22,7 +22,7 @@ func DecoderFor(t reflect.Type) *Decoder { return &Decoder{planFor(t, nil)} }
 func (d *Decoder) Decode(text string, v any) error {
 	if d.plan != nil {
 		to := reflect.ValueOf(v).Elem()
-		w := walker{s: text}
+		w := walker{s: text, levels: maxFastDepth}
 		w.space()
 		if d.plan.read(&w, to) {
 			if w.space(); w.i == len(text) {

@@ -1,8 +1,8 @@
 // Package schema checks what a model sends against JSON Schema, and readies
 // schemas for models. It knows nothing of tools and can be used alone.
 //
-// [Compile] takes draft 2020-12 and draft 7, bounds what a check can cost and
-// follows no reference out of the document. [Schema.Check] has two engines.
+// [Compile] takes draft 2020-12 and draft 7, refuses what would make checks
+// slow and follows no reference out of the document. [Schema.Check] has two engines.
 // One walks the text once, builds no tree and allocates nothing; it serves the
 // keywords that tools use, and its yes is final. Everything else, and every
 // error text, comes from a full library. A fuzz test holds the two to one
@@ -21,7 +21,7 @@
 //	Mode  string   `json:"mode,omitempty" jsonschema:"enum=fast,enum=full"`
 //	Limit int      `json:"limit,omitempty" jsonschema:"minimum=1,maximum=100,default=10"`
 //	Tags  []string `json:"tags,omitempty" jsonschema:"maxItems=8,enum=a,enum=b"`
-//	Note  string   `json:"note" jsonschema:"a tag with a space in its first part is the description"`
+//	Note  string   `json:"note" jsonschema:"a sentence without = before its first comma is the description"`
 //
 // Keywords of strings and numbers on a slice are about its items. A type with
 // a method JSONSchema() json.RawMessage writes its own schema.
@@ -33,6 +33,9 @@
 // # Deviations
 //
 // Patterns are RE2: look-around and back-references refuse a schema. Formats
-// are asserted in draft 7 only. A number of more than 1,000 characters, or with
-// an exponent beyond ±1,000, is refused wherever it stands.
+// are asserted before draft 2019-09 only. A number of more than 1,000
+// characters, or with an exponent beyond ±1,000, is refused wherever it stands.
+// Where a schema refers to itself in several ways, or has very many
+// alternatives, very deep or large values are refused rather than looked at for
+// ever.
 package schema

@@ -39,12 +39,19 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s: got %s, want %s", shortPointer(v.Pointer), v.Got, v.Want)
 }
 
-// InvalidError lists every violation found in one value.
-type InvalidError struct{ Violations []Violation }
+// InvalidError lists what is wrong with one value.
+type InvalidError struct {
+	Violations []Violation
+	More       int // violations that are not listed, because there are too many
+}
 
 // Error lists the violations, one after another.
 func (e *InvalidError) Error() string {
-	return strings.Join(apply(e.Violations, Violation.String), "; ")
+	text := strings.Join(apply(e.Violations, Violation.String), "; ")
+	if e.More > 0 {
+		text += fmt.Sprintf("; and %d more", e.More)
+	}
+	return text
 }
 
 // DefinitionError says what is wrong with a schema, and where in it.
@@ -89,7 +96,7 @@ func syntaxError(text string, err error) *SyntaxError {
 }
 
 func lastToken(p jsontext.Pointer) string {
-	return string(quote(p.LastToken()))
+	return string(quote(clip(p.LastToken(), 60)))
 }
 
 // place makes a SyntaxError with line and column worked out from the offset.

@@ -20,6 +20,8 @@ func (f *flattener) expand(s *value, sc scope) (*value, error) {
 	if !s.isObject() {
 		return nil, &DefinitionError{Pointer: sc.ptr, Reason: "got " + clip(string(s.json()), 40) + ", want a schema"}
 	}
+	f.toil(len(s.members) + len(sc.ptr)/16)
+	sc.ptr = shortPlace(sc.ptr)
 	if !f.spend() {
 		return f.open(s, sc.ptr, "more than %d subschemas; the rest is left open", maxSubschemas), nil
 	}
@@ -92,7 +94,7 @@ func (e *expansion) keyword(name string, v *value) error {
 	case slices.Contains(reference, name) && !known:
 		return nil
 	case !known:
-		e.note(e.ptr, "removed %s, which is no keyword of JSON Schema", name)
+		e.note(e.ptr, "removed %s, which is no keyword of JSON Schema", clip(name, maxShown))
 		return nil
 	case (name == "exclusiveMinimum" || name == "exclusiveMaximum") && e.res.draft == 4:
 		return e.exclusive4(name, v)
@@ -101,6 +103,7 @@ func (e *expansion) keyword(name string, v *value) error {
 		e.widen(e.ptr, "removed %s, which this draft does not know", name)
 		return nil
 	}
+	e.toil(len(v.items) + len(v.members))
 	if wrong := w.shape.fits(v); wrong != "" {
 		return &DefinitionError{Pointer: e.ptr + pointer(name), Reason: wrong}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -14,99 +15,276 @@ import (
 
 // explain turns the library's tree of errors into a list that a model can
 // repair from: every violation with its place, what was found, what is wanted.
-func explain(root *jsonschema.Schema, v *value, err error) error {
+// A value with very many violations gets the first of them, and their number.
+func explain(source []byte, root *jsonschema.Schema, v *value, err error) error {
 	var tree *jsonschema.ValidationError
 	if !errors.As(err, &tree) {
-		return &InvalidError{[]Violation{{Got: shown(v), Want: err.Error()}}}
+		return &InvalidError{Violations: []Violation{{Got: shown(v), Want: err.Error()}}}
 	}
-	x := explainer{root: root, value: v}
-	list := x.violations(tree)
-	// A property that only a branch names is left over when that branch fails.
-	// What made it fail is the news.
-	if rest := slices.DeleteFunc(slices.Clone(list), func(v Violation) bool { return v.Want == leftOver }); len(rest) > 0 {
-		list = rest
+	x := explainer{source: source, root: root, value: v}
+	list := leaves(tree)
+	x.locate(list)
+	all := x.findings(list)
+	shownOnes := all[:min(len(all), maxViolations)]
+	return &InvalidError{
+		Violations: slices.Compact(apply(shownOnes, func(f finding) Violation { return x.violation(f, false) })),
+		More:       len(all) - len(shownOnes),
 	}
-	slices.SortStableFunc(list, func(a, b Violation) int {
-		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Keyword, b.Keyword), strings.Compare(a.Want, b.Want))
-	})
-	return &InvalidError{slices.Compact(list)}
 }
 
-// leftOver is what is wanted of a property that is named somewhere in a
-// composition, but by no part that fits.
-const leftOver = "it left out: it does not go with the other values"
+const (
+	maxViolations = 20 // said of one value
+	maxWays       = 5  // in which a union could be fitted
+)
 
 type explainer struct {
-	root  *jsonschema.Schema
-	value *value
-	named map[string]*jsonschema.Schema // by location; made when first asked for
+	source []byte
+	root   *jsonschema.Schema
+	value  *value
+	named  map[string]*jsonschema.Schema // by location; made when first asked for
 }
 
-func (x *explainer) violations(e *jsonschema.ValidationError) []Violation {
+// finding is one violation, not yet in words: an error of the library, or the
+// unknown properties of one object.
+type finding struct {
+	err     *jsonschema.ValidationError
+	unknown []string
+	over    bool // the unknown ones are named by a part that does not fit
+}
+
+// leaves lists the errors that say something themselves. A union says that none
+// of its branches fits; what is wrong with each is looked at later.
+func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	switch e.ErrorKind.(type) {
-	case *kind.AnyOf, *kind.OneOf:
-		if len(e.Causes) > 0 {
-			return x.union(e)
-		}
-	case *kind.PropertyNames, *kind.Not, *kind.Contains:
-	default:
-		if len(e.Causes) > 0 {
-			var out []Violation
-			for _, cause := range e.Causes {
-				out = append(out, x.violations(cause)...)
-			}
-			return out
-		}
+	case *kind.AnyOf, *kind.OneOf, *kind.PropertyNames, *kind.Not, *kind.Contains:
+		return []*jsonschema.ValidationError{e}
 	}
-	return []Violation{x.leaf(e)}
+	if len(e.Causes) == 0 {
+		return []*jsonschema.ValidationError{e}
+	}
+	var out []*jsonschema.ValidationError
+	for _, cause := range e.Causes {
+		out = append(out, leaves(cause)...)
+	}
+	return out
 }
 
-// union explains why no branch took the value. Branches of another type, or
-// with another constant, were not meant; if one is left, its violations are
-// the answer.
-func (x *explainer) union(e *jsonschema.ValidationError) []Violation {
-	here := pointer(e.InstanceLocation...)
-	keyword := e.ErrorKind.KeywordPath()[0]
-	var wants []string
-	var meant [][]Violation
-	for _, cause := range e.Causes {
-		list := x.violations(cause)
-		if i := slices.IndexFunc(list, func(v Violation) bool { return v.Keyword == "type" && v.Pointer == here }); i >= 0 {
-			wants = append(wants, list[i].Want)
+// locate mends the places of errors about names: the library overwrites them
+// while it goes on. What has that name there, and should not, is the place.
+func (x *explainer) locate(list []*jsonschema.ValidationError) {
+	for _, e := range list {
+		k, ok := e.ErrorKind.(*kind.PropertyNames)
+		if !ok {
 			continue
 		}
-		meant = append(meant, list)
-	}
-	if len(meant) > 1 {
-		same := slices.DeleteFunc(slices.Clone(meant), func(list []Violation) bool {
-			return slices.ContainsFunc(list, func(v Violation) bool {
-				return (v.Keyword == "const" || v.Keyword == "enum") && v.Pointer != here
-			})
+		if at := x.value.at(e.InstanceLocation...); at.get(k.Property) != nil {
+			continue
+		}
+		e.InstanceLocation = slices.Clone(e.InstanceLocation)
+		x.value.find(len(e.InstanceLocation), nil, func(at []string, v *value) bool {
+			if v.get(k.Property) == nil {
+				return false
+			}
+			e.InstanceLocation = slices.Clone(at)
+			return true
 		})
-		if len(same) > 0 {
-			meant = same
+	}
+}
+
+// find calls fn with every value so many levels below v until it says yes.
+func (v *value) find(levels int, at []string, fn func(at []string, v *value) bool) bool {
+	if levels == 0 {
+		return fn(at, v)
+	}
+	for i, item := range v.items {
+		if item.find(levels-1, append(at, strconv.Itoa(i)), fn) {
+			return true
+		}
+	}
+	for _, m := range v.members {
+		if m.value.find(levels-1, append(at, m.name), fn) {
+			return true
+		}
+	}
+	return false
+}
+
+// findings groups the errors and puts them in the order of their places.
+func (x *explainer) findings(list []*jsonschema.ValidationError) []finding {
+	slices.SortStableFunc(list, func(a, b *jsonschema.ValidationError) int {
+		return cmp.Or(slices.CompareFunc(a.InstanceLocation, b.InstanceLocation, compareTokens), strings.Compare(keywordOf(a), keywordOf(b)), strings.Compare(a.SchemaURL, b.SchemaURL))
+	})
+	var out []finding
+	group := map[string]int{} // unevaluated properties of one object
+	for _, e := range list {
+		at, ok := strings.CutSuffix(e.SchemaURL, "/unevaluatedProperties")
+		if _, no := e.ErrorKind.(*kind.FalseSchema); !no || !ok || len(e.InstanceLocation) == 0 {
+			out = append(out, finding{err: e})
+			continue
+		}
+		last := len(e.InstanceLocation) - 1
+		name := e.InstanceLocation[last]
+		over := x.known(at)[name]
+		key := fmt.Sprint(over, at, e.InstanceLocation[:last])
+		i, seen := group[key]
+		if !seen {
+			i = len(out)
+			group[key] = i
+			object := *e
+			object.SchemaURL, object.InstanceLocation = at, e.InstanceLocation[:last]
+			out = append(out, finding{err: &object, over: over})
+		}
+		out[i].unknown = append(out[i].unknown, name)
+	}
+	// A property that only a branch names is left over when that branch fails.
+	// What made it fail is the news.
+	if rest := slices.DeleteFunc(slices.Clone(out), func(f finding) bool { return f.over }); len(rest) > 0 {
+		return rest
+	}
+	return out
+}
+
+// compareTokens puts item 2 before item 10.
+func compareTokens(a, b string) int {
+	_, errA := strconv.Atoi(a)
+	_, errB := strconv.Atoi(b)
+	if errA == nil && errB == nil {
+		return cmp.Or(len(a)-len(b), strings.Compare(a, b))
+	}
+	return strings.Compare(a, b)
+}
+
+func keywordOf(e *jsonschema.ValidationError) string {
+	if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
+		return path[0]
+	}
+	return ""
+}
+
+// violation puts a finding into words. Inside a list of ways to fit a union it
+// is brief.
+func (x *explainer) violation(f finding, brief bool) Violation {
+	at := pointer(f.err.InstanceLocation...)
+	switch f.err.ErrorKind.(type) {
+	case *kind.AnyOf, *kind.OneOf:
+		if len(f.err.Causes) > 0 {
+			return x.union(f.err, brief)
 		}
 	}
 	switch {
-	case len(meant) == 1:
-		return meant[0]
-	case len(meant) == 0 && len(wants) > 0:
-		slices.Sort(wants)
-		return []Violation{{Pointer: here, Keyword: "type", Got: x.got(e), Want: strings.Join(slices.Compact(wants), " or ")}}
+	case f.over:
+		return Violation{at, "unevaluatedProperties", names(f.unknown), "it left out: it does not go with the other values"}
+	case f.unknown != nil:
+		return Violation{at, "unevaluatedProperties", "unknown " + names(f.unknown), x.valid(f.err.SchemaURL, f.unknown)}
 	}
-	var ways []string
-	for _, list := range meant {
-		ways = append(ways, strings.Join(apply(list, Violation.String), " and "))
+	return x.leaf(f.err)
+}
+
+// union explains why no branch took the value. Branches of another type, or
+// with another constant, were not meant; if one is left, its violation is the
+// answer.
+func (x *explainer) union(e *jsonschema.ValidationError, brief bool) Violation {
+	v := Violation{Pointer: pointer(e.InstanceLocation...), Keyword: keywordOf(e), Got: x.got(e)}
+	var types []string
+	var meant [][]finding
+	for _, cause := range e.Causes {
+		list := leaves(cause)
+		x.locate(list)
+		i := slices.IndexFunc(list, func(l *jsonschema.ValidationError) bool {
+			_, isType := l.ErrorKind.(*kind.Type)
+			return isType && slices.Equal(l.InstanceLocation, e.InstanceLocation)
+		})
+		if i >= 0 {
+			types = append(types, x.leaf(list[i]).Want)
+			continue
+		}
+		meant = append(meant, x.findings(list))
 	}
-	return []Violation{{Pointer: here, Keyword: keyword, Got: x.got(e), Want: "one of these mended: " + strings.Join(ways, ", or ")}}
+	slices.Sort(types)
+	types = slices.Compact(types)
+	meant = withoutOtherConstants(meant, v.Pointer)
+	switch {
+	case len(meant) == 0:
+		v.Keyword, v.Want = "type", strings.Join(types, " or ")
+	case brief:
+		v.Want = fmt.Sprintf("a value that fits one of its %d forms", len(e.Causes))
+	case len(meant) == 1 && len(meant[0]) == 1:
+		v = x.violation(meant[0][0], false)
+		if v.Pointer == pointer(e.InstanceLocation...) && len(types) > 0 {
+			v.Want += " or " + strings.Join(types, " or ")
+		}
+	default:
+		v.Want = x.ways(meant, types, pointer(e.InstanceLocation...))
+	}
+	return v
+}
+
+// withoutOtherConstants drops the branches that fail on a constant which
+// another branch has right: they were not meant.
+func withoutOtherConstants(branches [][]finding, here string) [][]finding {
+	for _, list := range branches {
+		for at := range constantsIn(list, here) {
+			right := slices.DeleteFunc(slices.Clone(branches), func(other []finding) bool { return constantsIn(other, here)[at] })
+			if len(right) > 0 && len(right) < len(branches) {
+				return withoutOtherConstants(right, here)
+			}
+		}
+	}
+	return branches
+}
+
+// constantsIn are the places inside the value where a branch wants one value
+// and no other.
+func constantsIn(list []finding, here string) map[string]bool {
+	at := map[string]bool{}
+	for _, f := range list {
+		k, listed := f.err.ErrorKind.(*kind.Enum)
+		_, constant := f.err.ErrorKind.(*kind.Const)
+		if constant || listed && len(k.Want) == 1 {
+			at[pointer(f.err.InstanceLocation...)] = true
+		}
+	}
+	delete(at, here)
+	return at
+}
+
+// ways says what each branch would need, the simplest first.
+func (x *explainer) ways(branches [][]finding, types []string, here string) string {
+	const most = 3 // violations of one branch
+	var ways, constants []string
+	for _, list := range branches {
+		var parts []string
+		for _, f := range list[:min(len(list), most)] {
+			v := x.violation(f, true)
+			if len(list) == 1 && v.Pointer == here && (v.Keyword == "const" || v.Keyword == "enum") {
+				constants = append(constants, strings.TrimPrefix(v.Want, "one of "))
+			}
+			parts = append(parts, v.String())
+		}
+		if len(list) > most {
+			parts = append(parts, fmt.Sprintf("%d more", len(list)-most))
+		}
+		ways = append(ways, strings.Join(parts, " and "))
+	}
+	if len(constants) == len(branches) {
+		return clip("one of "+strings.Join(append(constants, types...), ", "), maxText)
+	}
+	slices.SortStableFunc(ways, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+	ways = slices.Compact(ways)
+	more := ""
+	if len(ways) > maxWays {
+		more = fmt.Sprintf(", or %d other ways", len(ways)-maxWays)
+		ways = ways[:maxWays]
+	}
+	if len(types) > 0 {
+		more += ", or " + strings.Join(types, " or ")
+	}
+	return "one of these mended: " + clip(strings.Join(ways, ", or "), maxText) + more
 }
 
 // leaf puts one error into words.
 func (x *explainer) leaf(e *jsonschema.ValidationError) Violation {
-	v := Violation{Pointer: pointer(e.InstanceLocation...), Got: x.got(e)}
-	if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
-		v.Keyword = path[0]
-	}
+	v := Violation{Pointer: pointer(e.InstanceLocation...), Keyword: keywordOf(e), Got: x.got(e)}
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
 		v.Want = strings.Join(k.Want, " or ")
@@ -127,19 +305,10 @@ func (x *explainer) leaf(e *jsonschema.ValidationError) Violation {
 		v.Got, v.Want = "unknown "+names([]string{k.got}), names([]string{k.want})
 	case *kind.FalseSchema:
 		v.Keyword, v.Want = "false", "nothing there"
-		if at, ok := strings.CutSuffix(e.SchemaURL, "/unevaluatedProperties"); ok && len(e.InstanceLocation) > 0 {
-			last := len(e.InstanceLocation) - 1
-			name := []string{e.InstanceLocation[last]}
-			v.Pointer, v.Keyword = pointer(e.InstanceLocation[:last]...), "unevaluatedProperties"
-			v.Got, v.Want = "unknown "+names(name), x.valid(at, name)
-			if known := x.known(at); known[name[0]] {
-				v.Got, v.Want = names(name), leftOver
-			}
-		}
 	case *kind.PropertyNames:
 		v.Got, v.Want = "the name "+names([]string{k.Property}), "a name that fits"
 		for _, cause := range e.Causes {
-			v.Want = "a name that is " + x.violations(cause)[0].Want
+			v.Want = "a name that is " + x.leaf(leaves(cause)[0]).Want
 		}
 	case *kind.MinLength:
 		v.Got, v.Want = counted(k.Got, "character"), fmt.Sprintf("at least %d", k.Want)
@@ -158,9 +327,9 @@ func (x *explainer) leaf(e *jsonschema.ValidationError) Violation {
 	case *kind.UniqueItems:
 		v.Got, v.Want = fmt.Sprintf("equal items at %d and %d", k.Duplicates[0], k.Duplicates[1]), "each item once"
 	case *kind.Contains:
-		v.Want = "an item that fits what it must contain"
+		v.Want = "an item that fits " + x.written(e, "contains")
 	case *kind.Pattern:
-		v.Want = "a string that matches " + k.Want
+		v.Want = "a string that matches " + clip(k.Want, maxText)
 	case *kind.Format:
 		v.Want = "a string in the format " + k.Want
 	case *kind.Minimum:
@@ -174,7 +343,7 @@ func (x *explainer) leaf(e *jsonschema.ValidationError) Violation {
 	case *kind.MultipleOf:
 		v.Want = "a multiple of " + rat(k.Want)
 	case *kind.Not:
-		v.Keyword, v.Want = "not", "anything that the schema does not exclude"
+		v.Keyword, v.Want = "not", "a value that does not fit "+x.written(e, "not")
 	case *kind.OneOf:
 		v.Want = "a value that fits exactly one alternative, not several"
 	default:
@@ -200,7 +369,7 @@ func (x *explainer) valid(location string, wrong []string) string {
 	}
 	slices.Sort(list)
 	var hint strings.Builder
-	for _, w := range wrong {
+	for _, w := range wrong[:min(len(wrong), 5)] {
 		if near := nearest(w, list); near != "" {
 			fmt.Fprintf(&hint, " (%s: did you mean %s?)", names([]string{w}), names([]string{near}))
 		}
@@ -215,11 +384,22 @@ func (x *explainer) known(location string) map[string]bool {
 	return known
 }
 
+// written is a subschema as it stands in the schema's text.
+func (x *explainer) written(e *jsonschema.ValidationError, keyword string) string {
+	tree, err := parseSchema(string(x.source))
+	if err == nil {
+		if sub := tree.at(append(pointerTokens(fragment(e.SchemaURL)), keyword)...); sub != nil {
+			return clip(string(sub.json()), maxText)
+		}
+	}
+	return "what the schema names there"
+}
+
 // described names required properties with what they must be.
 func (x *explainer) described(location string, missing []string) string {
 	s := x.schema(location)
-	out := make([]string, len(missing))
-	for i, name := range missing {
+	out := make([]string, min(len(missing), maxNames))
+	for i, name := range missing[:len(out)] {
 		out[i] = names([]string{name})
 		if s != nil && s.Properties[name] != nil && s.Properties[name].Types != nil {
 			out[i] += " (" + strings.Join(s.Properties[name].Types.ToStrings(), " or ") + ")"
@@ -263,7 +443,7 @@ func (x *explainer) index(s *jsonschema.Schema) {
 
 func rat(r *big.Rat) string {
 	if digits, exact := r.FloatPrec(); exact {
-		return r.FloatString(digits)
+		return clip(r.FloatString(digits), 40)
 	}
-	return r.RatString()
+	return clip(r.RatString(), 40)
 }

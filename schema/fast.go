@@ -21,6 +21,8 @@ type node struct {
 	// union, when not empty, are nodes of which one must accept the text.
 	union    []*node
 	disjoint bool // no type is accepted by two of them
+	// gate are the types that whole or union are asked about; 0 is any.
+	gate typeSet
 
 	enum *enum
 
@@ -38,7 +40,7 @@ type node struct {
 	required             uint64         // one bit per property
 	minMembers, maxNames int            // maxNames -1: no limit
 	extra                *node          // nil: no other properties
-	cased                bool           // other spellings of a property are refused
+	cased                *cased         // other spellings of a property are refused
 }
 
 type property struct {
@@ -54,7 +56,7 @@ type numberBounds struct {
 type enum struct {
 	texts         []string
 	index         map[string]bool // nil: few enough to look through
-	numbers       []decimal
+	numbers       map[decimal]bool
 	null, yes, no bool
 	composite     bool // arrays and objects too: left to the library
 }
@@ -137,6 +139,9 @@ func (c *fastCompiler) fill(n *node, s *jsonschema.Schema, closed bool) {
 		subs = append(subs, s.AllOf...)
 	}
 	bare := old || !asserts(s)
+	if t := typeSetOf(s.Types); !bare && onlyTypes(s) && t&(typeInteger|typeNumber) != typeInteger {
+		bare, n.gate = true, t
+	}
 	unions := 0
 	if !old {
 		unions = min(len(s.AnyOf), 1) + min(len(s.OneOf), 1)
@@ -144,6 +149,7 @@ func (c *fastCompiler) fill(n *node, s *jsonschema.Schema, closed bool) {
 
 	switch {
 	case len(subs) == 0 && unions == 0:
+		n.gate = 0
 		c.own(n, s, closed)
 	case bare && len(subs) == 1 && unions == 0:
 		n.types = anyType
@@ -155,7 +161,7 @@ func (c *fastCompiler) fill(n *node, s *jsonschema.Schema, closed bool) {
 		c.leave(n)
 	default:
 		// It is enough that s itself names every property.
-		n.types = anyType
+		n.types, n.gate = anyType, 0
 		n.whole = append(n.whole, c.extraNode(func(own *node) { c.own(own, s, closed) }))
 		for _, sub := range subs {
 			n.whole = append(n.whole, c.node(sub, false))
@@ -201,10 +207,14 @@ func (n *node) resolved(depth int) typeSet {
 	if n.pass || depth > 16 || n.types == 0 && n.whole == nil {
 		return anyType
 	}
+	types := n.types
 	if len(n.whole) == 1 {
-		return n.whole[0].resolved(depth + 1)
+		types = n.whole[0].resolved(depth + 1)
 	}
-	return n.types
+	if n.gate != 0 {
+		types &= n.gate
+	}
+	return types
 }
 
 // own serves the keywords of s that need no other schema for the same value.
@@ -270,7 +280,9 @@ func (c *fastCompiler) object(n *node, s *jsonschema.Schema, closed bool) {
 	if s.MaxProperties != nil {
 		n.maxNames = *s.MaxProperties
 	}
-	n.cased = len(s.Extensions) > 0
+	for _, ext := range s.Extensions {
+		n.cased, _ = ext.(*cased) // unserved has looked
+	}
 	n.extra = c.rest(s.AdditionalProperties)
 	if closed && s.AdditionalProperties == nil {
 		n.extra = nil
@@ -294,6 +306,12 @@ func (c *fastCompiler) object(n *node, s *jsonschema.Schema, closed bool) {
 			sub := n.extra
 			if sub == nil {
 				sub = &node{}
+			}
+			if n.cased != nil {
+				if _, wrong := n.cased.wrong(name); wrong {
+					c.leave(n)
+					return
+				}
 			}
 			add(name, sub)
 		}
@@ -376,7 +394,7 @@ func (c *fastCompiler) enum(n *node, s *jsonschema.Schema) {
 		c.leave(n)
 		return
 	}
-	e := &enum{}
+	e := &enum{numbers: map[decimal]bool{}}
 	for _, v := range lists[0] {
 		e.add(v)
 	}

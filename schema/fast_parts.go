@@ -37,8 +37,18 @@ func asserts(s *jsonschema.Schema) bool {
 
 func isFalse(s *jsonschema.Schema) bool { return s.Bool != nil && !*s.Bool }
 
+// onlyTypes reports whether the type is all that s says itself.
+func onlyTypes(s *jsonschema.Schema) bool {
+	other := *s
+	other.Types = nil
+	return s.Types != nil && !asserts(&other)
+}
+
 func typeSetOf(t *jsonschema.Types) typeSet {
 	var set typeSet
+	if t == nil {
+		return anyType
+	}
 	for _, name := range t.ToStrings() {
 		switch name {
 		case "null":
@@ -71,7 +81,7 @@ func (e *enum) add(v any) {
 		e.texts = append(e.texts, v)
 	case json.Number:
 		if d, ok := parseDecimal(v.String()); ok {
-			e.numbers = append(e.numbers, d)
+			e.numbers[d] = true // digits never end in a zero: equal numbers are one key
 		} else {
 			e.composite = true
 		}

@@ -7,7 +7,7 @@ import (
 
 // Change is one thing that flattening or normalising altered.
 type Change struct {
-	Pointer string // in the schema as it was given
+	Pointer string // in the schema as it was given; a very long one is shortened
 	What    string
 }
 
@@ -25,25 +25,38 @@ type Flat struct {
 	// Cut: recursion or size was cut, and the place is left open.
 	Cut bool
 	// Changes lists what was altered, but for references written out and
-	// allOf merged without a loss.
+	// allOf merged without a loss. The last one says how many more there were,
+	// if there were too many.
 	Changes []Change
 	// Nullable lists the properties that a strict schema had to require and
 	// for which a null now means "not given": drop those nulls before the
 	// check. Each is a JSON Pointer into the arguments with * for every item of
-	// an array: /filters/*/unit.
+	// an array: /filters/*/unit. A property that is itself called * is written
+	// as ~2, as JSON Pointer writes ~ as ~0 and / as ~1.
 	Nullable []string
+	// Refused lists the properties, by their place in the schema as it was
+	// given, whose names the provider does not take: sending the schema fails
+	// the whole request.
+	Refused []string
+	// Empty: it takes no properties. Some providers then want no parameters at
+	// all instead of an object without properties.
+	Empty bool
 }
 
 // What flattening may take and make. The result stays within what Compile
 // reads.
 const (
 	maxRecursion  = 4       // how often a reference is written out inside itself
-	maxSubschemas = 1 << 16 // schemas looked at or merged
+	maxSubschemas = 1 << 14 // schemas looked at or merged
+	maxRecursive  = 1 << 12 // those, while recursion can be cut earlier
+	maxWork       = 1 << 19 // names, values and changes looked at, in each stage
 	maxFlatValues = 40_000  // JSON values written
 	maxFlatBytes  = 1 << 19
 	maxFlatDepth  = 96      // of the JSON written
 	readable      = 1 << 16 // bytes; above it recursion is cut earlier
 	maxChanges    = 1000
+	maxPlace      = 4096 // bytes of a pointer
+	maxShown      = 80   // characters of a value in a change
 )
 
 // Flatten writes a schema for the arguments of a call in a provider's dialect.
@@ -75,11 +88,15 @@ func flatten(tree *value, d *dialect) (Flat, error) {
 		if err != nil {
 			return Flat{}, err
 		}
+		last := depth == 1 || !f.recursive
+		if f.full && !last {
+			continue
+		}
 		out := f.write(root, 0)
 		f.finish(out)
 		text := out.json()
-		if depth == 1 || !f.recursive || !f.full && len(text) <= readable {
-			return Flat{Schema: text, Cut: f.cut, Changes: f.changes}, nil
+		if last || !f.full && len(text) <= readable {
+			return Flat{Schema: text, Cut: f.cut, Changes: f.listed(), Refused: f.refused, Empty: f.empty(root)}, nil
 		}
 	}
 }
@@ -97,6 +114,9 @@ type flattener struct {
 	parts     int               // of maxSchemaParts
 	values    int               // of maxFlatValues
 	bytes     int               // of maxFlatBytes
+	work      int               // of maxWork
+	compared  int               // of maxComparisons
+	forms     int               // of maxForms
 
 	// widened counts what made a schema accept more. What stands under not or
 	// oneOf must not accept more, or the whole accepts less.
@@ -105,8 +125,11 @@ type flattener struct {
 	full      bool   // a limit of size was met
 	recursive bool   // recursion was met
 	place     string // where recursion or a cut was met first
+	union     bool   // the root was a union
 	changes   []Change
+	more      int // changes that are not listed
 	seen      map[Change]bool
+	refused   []string
 }
 
 func newFlattener(tree *value, d *dialect, recursion int) *flattener {
@@ -125,16 +148,40 @@ func (f *flattener) core(tree *value) (*value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.foldRoot(root)
+	root, err = f.foldRoot(root)
+	f.work = 0 // the second stage has as much
+	return root, err
 }
 
 // note lists a change.
 func (f *flattener) note(ptr, format string, args ...any) {
-	c := Change{Pointer: ptr, What: fmt.Sprintf(format, args...)}
-	if len(f.changes) < maxChanges && !f.seen[c] {
-		f.seen[c] = true
+	f.toil(8) // what writing the sentence costs
+	c := Change{Pointer: shortPlace(ptr), What: fmt.Sprintf(format, args...)}
+	switch {
+	case f.seen[c]:
+		return
+	case len(f.changes) < maxChanges:
 		f.changes = append(f.changes, c)
+	default:
+		f.more++
 	}
+	f.seen[c] = true
+}
+
+// listed is what was changed.
+func (f *flattener) listed() []Change {
+	if f.more == 0 {
+		return f.changes
+	}
+	return append(f.changes, Change{What: fmt.Sprintf("and %d more changes", f.more)})
+}
+
+// shortPlace keeps the length of pointers apart from that of names.
+func shortPlace(ptr string) string {
+	if len(ptr) <= maxPlace {
+		return ptr
+	}
+	return shortPointer(ptr)
 }
 
 // widen lists a change that makes the schema accept more.
@@ -178,11 +225,20 @@ func (f *flattener) reserve(n int) bool {
 	return true
 }
 
-// spend takes one schema from the budget.
+// spend takes one schema from the budget. Where recursion can be cut earlier
+// the budget is smaller: more would not be readable.
 func (f *flattener) spend() bool {
 	f.looked++
-	if f.looked > maxSubschemas {
+	if f.looked > maxSubschemas || f.recursive && f.recursion > 1 && f.looked > maxRecursive {
 		f.full = true
 	}
 	return !f.full
+}
+
+// toil counts work that is not by the schema: what is long, or referred to
+// from many places, is met more often than it is written.
+func (f *flattener) toil(n int) {
+	if f.work += n; f.work > maxWork {
+		f.full = true
+	}
 }

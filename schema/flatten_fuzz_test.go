@@ -131,7 +131,7 @@ func TestFlattenWidens(t *testing.T) {
 		g := generator{t: t}
 		s := g.root()
 		for range 4 {
-			if widens(t, string(s.json()), string(g.value(3, true).json())) {
+			if widens(t, string(s.json()), string(g.object().json())) {
 				accepted++
 			}
 		}
@@ -149,7 +149,21 @@ type generator struct {
 
 func (g generator) pick(label string, n int) int { return rapid.IntRange(0, n-1).Draw(g.t, label) }
 
-func (g generator) name() string { return []string{"a", "b", "c"}[g.pick("name", 3)] }
+// name draws one of few names, of which two differ only in case.
+func (g generator) name() string { return []string{"a", "b", "c", "a", "b", "A"}[g.pick("name", 6)] }
+
+// long are numbers that no int64 and no float64 holds.
+func long() []string {
+	return []string{"1" + strings.Repeat("1234567890", 4), "1.000000000000000000001"}
+}
+
+// object draws arguments; now and then they are nested deeper than the schema.
+func (g generator) object() *value {
+	if g.pick("deep", 8) == 0 {
+		return g.value(5, true)
+	}
+	return g.value(3, true)
+}
 
 func (g generator) root() *value {
 	s := g.schema(3)
@@ -159,11 +173,14 @@ func (g generator) root() *value {
 	if g.pick("draft", 4) == 0 {
 		s.set("$schema", str("http://json-schema.org/draft-07/schema#"))
 	}
-	defs := object()
-	for _, name := range []string{"d0", "d1"} {
-		defs.set(name, g.schema(2))
+	// References may also lead below a keyword that JSON Schema does not know.
+	for _, keyword := range []string{"$defs", "x-defs"} {
+		defs := object()
+		for _, name := range []string{"d0", "d1"} {
+			defs.set(name, g.schema(2))
+		}
+		s.set(keyword, defs)
 	}
-	s.set("$defs", defs)
 	return s
 }
 
@@ -201,7 +218,9 @@ func (g generator) keyword(s *value, depth int) {
 	if depth > 0 {
 		names = append(names, deep...)
 	}
-	small := func() *value { return number([]string{"0", "1", "2", "1.5"}[g.pick("n", 4)]) }
+	small := func() *value {
+		return number(append([]string{"0", "1", "2", "1.5", "0", "1"}, long()...)[g.pick("n", 8)])
+	}
 	count := func() *value { return number([]string{"0", "1", "2"}[g.pick("n", 3)]) }
 	switch name := names[g.pick("keyword", len(names))]; name {
 	case "type":
@@ -223,13 +242,13 @@ func (g generator) keyword(s *value, depth int) {
 	case "format":
 		s.set(name, str("ipv4"))
 	case "required":
-		s.set(name, strs([]string{g.name()}))
+		s.set(name, strs([]string{[]string{g.name(), g.name(), g.name(), "z"}[g.pick("required", 4)]}))
 	case "uniqueItems":
 		s.set(name, boolean(true))
 	case "properties", "dependentSchemas":
 		s.set(name, g.schemaMap(depth-1))
 	case "patternProperties":
-		s.set(name, object(member{[]string{"a", "[bc]"}[g.pick("p", 2)], g.schema(depth - 1)}))
+		s.set(name, object(member{[]string{"a", "[bc]", "^A$"}[g.pick("p", 3)], g.schema(depth - 1)}))
 	case "dependencies":
 		s.set(name, object(member{g.name(), g.schema(depth - 1)}, member{"z", strs([]string{"a"})}))
 	case "prefixItems", "allOf", "anyOf", "oneOf":
@@ -245,7 +264,7 @@ func (g generator) keyword(s *value, depth int) {
 		s.set(name, g.schema(depth-1))
 		s.set("maxContains", count())
 	case "$ref":
-		s.set(name, str([]string{"#/$defs/d0", "#/$defs/d1"}[g.pick("ref", 2)]))
+		s.set(name, str([]string{"#/$defs/d0", "#/$defs/d1", "#/x-defs/d0", "#/x-defs/d1"}[g.pick("ref", 4)]))
 	default:
 		s.set(name, g.schema(depth-1))
 	}
@@ -276,5 +295,5 @@ func (g generator) value(depth int, isObject bool) *value {
 	case k >= 3:
 		return str([]string{"", "x", "xy", "abc"}[g.pick("text", 4)])
 	}
-	return number([]string{"0", "1", "2", "1.5", "3"}[g.pick("number", 5)])
+	return number(append([]string{"0", "1", "2", "1.5", "3", "0", "1", "2"}, long()...)[g.pick("number", 10)])
 }

@@ -84,6 +84,12 @@ func (in *inferrer) schema(t reflect.Type, path string) (*value, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: JSONSchema: %w", path, err)
 		}
+		if mentions(tree, "$ref") || mentions(tree, "$dynamicRef") {
+			return nil, fmt.Errorf("%s: JSONSchema: want it without references: it becomes part of another schema", path)
+		}
+		if tree.kind == 't' {
+			tree = object() // has room for a description
+		}
 		return tree, nil
 	}
 	switch t {
@@ -103,9 +109,12 @@ func (in *inferrer) schema(t reflect.Type, path string) (*value, error) {
 		own, text = marshalers(), reflect.TypeFor[encoding.TextMarshaler]()
 	}
 	if implements(t, own...) {
-		return object(), nil // it reads what it likes
+		return object(), nil // it reads and writes what it likes
 	}
 	if implements(t, text) {
+		if in.out && !t.Implements(text) {
+			return object(), nil // the method counts only where there is a pointer
+		}
 		return object(member{"type", str("string")}), nil
 	}
 	return in.kind(t, path)
@@ -193,6 +202,9 @@ func (in *inferrer) fields(t reflect.Type, path string) (*value, error) {
 	switch t.Kind() {
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 && !implements(t.Elem(), unmarshalers()...) {
+			if !in.out && t.Elem() != reflect.TypeFor[byte]() {
+				return nil, fmt.Errorf("%s: %s has no single JSON form: use []byte", path, t)
+			}
 			return object(member{"type", str("string")}, member{"contentEncoding", str("base64")}), nil
 		}
 		items, err := in.schema(t.Elem(), path+"[]")
@@ -212,7 +224,11 @@ func (in *inferrer) fields(t reflect.Type, path string) (*value, error) {
 			return nil, fmt.Errorf("%s: %s: keys must be strings or integers", path, t)
 		}
 		elem, err := in.schema(t.Elem(), path+"{}")
-		return object(member{"type", str("object")}, member{"additionalProperties", elem}), err
+		s := object(member{"type", str("object")}, member{"additionalProperties", elem})
+		if k := t.Key().Kind(); reflect.Int <= k && k <= reflect.Uint64 && !implements(t.Key(), reflect.TypeFor[encoding.TextUnmarshaler]()) {
+			s.set("propertyNames", object(member{"pattern", str(`^-?(0|[1-9][0-9]*)$`)}))
+		}
+		return s, err
 	}
 	return in.structure(t, path)
 }
@@ -226,8 +242,11 @@ func nullable(s *value) *value {
 		s.set("type", array(typ, str("null")))
 		return s
 	}
-	if s.get("type").isArray() {
-		return s // null is in the list already
+	if types := s.get("type"); types.isArray() && s.get("enum") == nil && s.get("const") == nil {
+		if !slices.Contains(types.strings(), "null") {
+			types.items = append(types.items, str("null"))
+		}
+		return s
 	}
 	return object(member{"anyOf", array(s, object(member{"type", str("null")}))})
 }

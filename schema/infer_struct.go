@@ -187,6 +187,9 @@ func annotate(s *value, f reflect.StructField) (out *value, asked string, err er
 				appendTo(s, "examples", v)
 			}
 		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+			if !isOf(element, "integer", "number") {
+				return nil, "", fmt.Errorf("jsonschema tag %s: it is for numbers", part)
+			}
 			if err := Valid(val); err != nil || val == "" || strings.Trim(val[:1], "-0123456789") != "" {
 				return nil, "", fmt.Errorf("jsonschema tag %s=%s: want a number", key, val)
 			}
@@ -195,14 +198,26 @@ func annotate(s *value, f reflect.StructField) (out *value, asked string, err er
 			if n, err := strconv.Atoi(val); err != nil || n < 0 {
 				return nil, "", fmt.Errorf("jsonschema tag %s=%s: want a whole number from 0", key, val)
 			}
-			at := target
-			if strings.HasSuffix(key, "Length") {
-				at = element
+			at, want := target, "array"
+			switch {
+			case strings.HasSuffix(key, "Length"):
+				at, want = element, "string"
+			case strings.HasSuffix(key, "Properties"):
+				want = "object"
+			}
+			if !isOf(at, want) {
+				return nil, "", fmt.Errorf("jsonschema tag %s: it is for %ss", part, want)
 			}
 			at.set(key, number(val))
 		case "pattern", "format":
+			if !isOf(element, "string") {
+				return nil, "", fmt.Errorf("jsonschema tag %s: it is for strings", part)
+			}
 			element.set(key, str(val))
 		case "uniqueItems":
+			if !isOf(target, "array") {
+				return nil, "", fmt.Errorf("jsonschema tag %s: it is for arrays", part)
+			}
 			target.set(key, boolean(!has || val == "true"))
 		default:
 			return nil, "", fmt.Errorf("jsonschema tag: unknown keyword %q", key)
@@ -215,6 +230,12 @@ func annotate(s *value, f reflect.StructField) (out *value, asked string, err er
 		s.set("description", str(description))
 	}
 	return s, asked, nil
+}
+
+// isOf reports whether s is of one of the types, or of any.
+func isOf(s *value, types ...string) bool {
+	own := typesOf(s.get("type"))
+	return len(own) == 0 || slices.ContainsFunc(own, func(t string) bool { return slices.Contains(types, t) })
 }
 
 func appendTo(s *value, key string, v *value) {

@@ -24,6 +24,20 @@ type node struct {
 	Kids []*node `json:"kids,omitempty"`
 }
 
+type octet byte
+
+type refers struct{}
+
+func (refers) JSONSchema() json.RawMessage { return json.RawMessage(`{"$ref":"#/$defs/q"}`) }
+
+type word struct{ text string }
+
+func (w *word) MarshalText() ([]byte, error) { return []byte(w.text), nil }
+
+type either struct{}
+
+func (either) JSONSchema() json.RawMessage { return json.RawMessage(`{"type":["string","integer"]}`) }
+
 type base struct {
 	ID string `json:"id"`
 }
@@ -105,6 +119,12 @@ func TestInfer(t *testing.T) {
 			`{"type":"object","properties":{"a":{"type":"string","description":"one, two","minLength":1,"pattern":"^a","title":"A"},"b":{"type":["string","null"],"enum":["x","y",null]},"c":{"type":"array","items":{"type":"integer","minimum":1},"maxItems":3,"uniqueItems":true},"d":{"type":"number","default":1.5},"e":{"type":"string","description":"a whole sentence, with a comma"},"f":{"type":"string","examples":["x"],"description":"words"},"g":{"type":"array","items":{"type":"string","enum":["p","q"]}}},"required":["a","d","e"]}`,
 			`{"type":"object","properties":{"a":{"type":"string","description":"one, two","minLength":1,"pattern":"^a","title":"A"},"b":{"type":["string","null"],"enum":["x","y",null]},"c":{"type":["array","null"],"items":{"type":"integer","minimum":1},"maxItems":3,"uniqueItems":true},"d":{"type":"number","default":1.5},"e":{"type":"string","description":"a whole sentence, with a comma"},"f":{"type":"string","examples":["x"],"description":"words"},"g":{"type":["array","null"],"items":{"type":"string","enum":["p","q"]}}},"required":["a","d","e"]}`,
 		},
+		{"a pointer to a type of several types", struct {
+			E *either `json:"e"`
+		}{}, `{"type":"object","properties":{"e":{"type":["string","integer","null"]}},"required":["e"]}`, ""},
+		{"a map with integer keys", struct {
+			M map[int]bool `json:"m,omitempty"`
+		}{}, `{"type":"object","properties":{"m":{"type":"object","additionalProperties":{"type":"boolean"},"propertyNames":{"pattern":"^-?(0|[1-9][0-9]*)$"}}}}`, `{"type":"object","properties":{"m":{"type":["object","null"],"additionalProperties":{"type":"boolean"},"propertyNames":{"pattern":"^-?(0|[1-9][0-9]*)$"}}}}`},
 		{"nothing", struct{}{}, `{"type":"object","properties":{}}`, ""},
 		{"a map at the root", map[string]string{}, `{"type":"object","additionalProperties":{"type":"string"}}`, `{"type":["object","null"],"additionalProperties":{"type":"string"}}`},
 	} {
@@ -137,6 +157,17 @@ func TestInferRefuses(t *testing.T) {
 		{"a duration", struct{ D time.Duration }{}, "time.Duration"},
 		{"a json.Number", struct{ N json.Number }{}, "json.Number"},
 		{"an array of bytes", struct{ B [4]byte }{}, "use []byte"},
+		{"a slice of another byte", struct{ B []octet }{}, "use []byte"},
+		{"a bound on a string", struct {
+			A string `jsonschema:"minimum=1"`
+		}{}, "it is for numbers"},
+		{"a length on a number", struct {
+			A int `jsonschema:"maxLength=1"`
+		}{}, "it is for strings"},
+		{"a count on a string", struct {
+			A string `jsonschema:"maxItems=1"`
+		}{}, "it is for arrays"},
+		{"a schema of its own with references", struct{ R refers }{}, "without references"},
 		{"a map with struct keys", struct{ M map[struct{}]int }{}, "keys must be"},
 		{"an interface with methods", struct{ E error }{}, "has no JSON form"},
 		{"an unknown tag option", struct {
@@ -165,6 +196,15 @@ func TestInferRefuses(t *testing.T) {
 	t.Run("T2 a type that reads itself may be anything", func(t *testing.T) {
 		got, err := schema.InferInput(reflect.TypeFor[struct{ O own }]())
 		if want := `{"type":"object","properties":{"O":{}},"required":["O"]}`; string(got) != want || err != nil {
+			t.Errorf("got %s, %v, want %s", got, err, want)
+		}
+	})
+}
+
+func TestInferOutputOfMethodsOnPointers(t *testing.T) {
+	t.Run("T2 a method that only a pointer has may or may not be used", func(t *testing.T) {
+		got, err := schema.InferOutput(reflect.TypeFor[struct{ W word }]())
+		if want := `{"type":"object","properties":{"W":{}},"required":["W"]}`; string(got) != want || err != nil {
 			t.Errorf("got %s, %v, want %s", got, err, want)
 		}
 	})

@@ -1,8 +1,6 @@
 package schema
 
-import (
-	"slices"
-)
+import "slices"
 
 // maxProduct is how many pairs of branches two anyOf may be multiplied out to.
 const maxProduct = 16
@@ -38,6 +36,7 @@ func (f *flattener) conj(a, b *value) *value {
 	}
 	m := merge{flattener: f, a: a, b: b, ptr: f.origin[a]}
 	m.out = &value{kind: '{', members: slices.Clone(a.members)}
+	f.toil(len(a.members) + len(b.members))
 	f.origin[m.out] = m.ptr
 	for _, kw := range b.members {
 		if !m.keyword(kw.name, kw.value) {
@@ -91,22 +90,15 @@ func (m *merge) keyword(name string, theirs *value) bool {
 		m.out.set(name, typeValue(common))
 		return len(common) > 0
 	case "required":
+		m.toil(len(mine.items) + len(theirs.items))
 		m.out.set(name, strs(unionOf(mine.strings(), theirs.strings())))
 	case "dependentRequired":
-		merged := object(slices.Clone(mine.members)...)
-		for _, dep := range theirs.members {
-			merged.set(dep.name, strs(unionOf(merged.get(dep.name).strings(), dep.value.strings())))
-		}
-		m.out.set(name, merged)
+		m.out.set(name, m.named(mine, theirs, func(a, b *value) *value {
+			m.toil(len(a.items) + len(b.items))
+			return strs(unionOf(a.strings(), b.strings()))
+		}))
 	case "dependentSchemas":
-		merged := object(slices.Clone(mine.members)...)
-		for _, dep := range theirs.members {
-			if old := merged.get(dep.name); old != nil {
-				dep.value = m.both(old, dep.value, m.ptr)
-			}
-			merged.set(dep.name, dep.value)
-		}
-		m.out.set(name, merged)
+		m.out.set(name, m.named(mine, theirs, func(a, b *value) *value { return m.both(a, b, m.ptr) }))
 	case "propertyNames":
 		m.out.set(name, m.both(mine, theirs, m.ptr))
 	case "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties":
@@ -119,7 +111,7 @@ func (m *merge) keyword(name string, theirs *value) bool {
 		m.out.set(name, boolean(mine.kind == 't' || theirs.kind == 't'))
 	case "pattern", "format":
 		if !mine.equal(theirs) {
-			m.widen(m.ptr, "removed the second %s of a composition: %s", name, theirs.text)
+			m.widen(m.ptr, "removed the second %s of a composition: %s", name, clip(theirs.text, maxShown))
 		}
 	case "not":
 		m.out.set(name, m.new(m.ptr, member{"anyOf", array(slices.Concat(excluded(mine), excluded(theirs))...)}))
@@ -133,6 +125,24 @@ func (m *merge) keyword(name string, theirs *value) bool {
 		m.out.set("anyOf", theirs)
 	}
 	return true // of descriptions and the like the first stands
+}
+
+// named merges two objects member by member.
+func (m *merge) named(mine, theirs *value, join func(a, b *value) *value) *value {
+	m.toil(len(mine.members) + len(theirs.members))
+	place := make(map[string]int, len(mine.members))
+	out := object(slices.Clone(mine.members)...)
+	for i, own := range out.members {
+		place[own.name] = i
+	}
+	for _, other := range theirs.members {
+		if i, ok := place[other.name]; ok {
+			out.members[i].value = join(out.members[i].value, other.value)
+			continue
+		}
+		out.members = append(out.members, other)
+	}
+	return out
 }
 
 // group takes keywords that belong together from one side only.
@@ -153,7 +163,7 @@ func (m *merge) sameGroup(head string) bool {
 	}
 	return !slices.ContainsFunc(keys, func(k string) bool {
 		a, b := m.a.get(k), m.b.get(k)
-		return (a == nil) != (b == nil) || a != nil && !a.equal(b)
+		return (a == nil) != (b == nil) || a != nil && b != nil && !m.same(a, b)
 	})
 }
 
@@ -167,7 +177,7 @@ func excluded(not *value) []*value {
 
 // alternatives multiplies out two lists of branches.
 func (m *merge) alternatives(mine, theirs *value) bool {
-	if mine.equal(theirs) {
+	if m.same(mine, theirs) {
 		return true
 	}
 	if len(mine.items)*len(theirs.items) > maxProduct {
@@ -200,7 +210,7 @@ func (m *merge) tightest(name string, mine, theirs *value, sign int) {
 	}
 	switch {
 	case !ok && mine.text != theirs.text:
-		m.widen(m.ptr, "removed the second %s of a composition: %s", name, theirs.text)
+		m.widen(m.ptr, "removed the second %s of a composition: %s", name, clip(theirs.text, maxShown))
 	case c*sign > 0:
 		m.out.set(name, theirs)
 	}
@@ -218,5 +228,5 @@ func (m *merge) multiple(mine, theirs *value) {
 			return
 		}
 	}
-	m.widen(m.ptr, "removed the second multipleOf of a composition: %s", theirs.text)
+	m.widen(m.ptr, "removed the second multipleOf of a composition: %s", clip(theirs.text, maxShown))
 }

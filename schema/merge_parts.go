@@ -19,24 +19,22 @@ func (m *merge) objects() {
 	}
 
 	rest := m.either("additionalProperties")
-	patterns := object(slices.Clone(m.a.get("patternProperties").list())...)
-	for _, p := range m.b.get("patternProperties").list() {
-		if old := patterns.get(p.name); old != nil {
-			p.value = m.both(old, p.value, m.ptr)
-		}
-		patterns.set(p.name, p.value)
-	}
+	patterns := m.named(object(m.a.get("patternProperties").list()...), object(m.b.get("patternProperties").list()...),
+		func(a, b *value) *value { return m.both(a, b, m.ptr) })
 	// A name that matches a pattern of one side only is no longer held to the
 	// other side's additionalProperties.
 	for _, side := range [][2]*value{{m.a, m.b}, {m.b, m.a}} {
-		if len(side[0].get("patternProperties").names()) > 0 && restricts(side[1].get("additionalProperties")) {
+		if len(side[0].get("patternProperties").list()) > 0 && restricts(side[1].get("additionalProperties")) {
 			m.widen(m.ptr, "additionalProperties beside patternProperties of another part of the composition applies to fewer names")
 		}
 	}
 
 	props := object()
-	for _, name := range unionOf(m.a.get("properties").names(), m.b.get("properties").names()) {
-		mine, theirs := m.property(m.a, name), m.property(m.b, name)
+	names := unionOf(m.a.get("properties").names(), m.b.get("properties").names())
+	m.toil(len(names))
+	ofMine, ofTheirs := propertiesOf(m.a), propertiesOf(m.b)
+	for _, name := range names {
+		mine, theirs := ofMine(name), ofTheirs(name)
 		var v *value
 		switch {
 		case mine == nil:
@@ -64,16 +62,19 @@ func (m *merge) objects() {
 	}
 }
 
-// property is what a schema says of the property called name; nil is nothing.
-func (m *merge) property(s *value, name string) *value {
-	if v := s.get("properties").get(name); v != nil {
-		return v
+// propertiesOf finds what a schema says of a property by its name; nil is
+// nothing.
+func propertiesOf(s *value) func(name string) *value {
+	named, rest := finder(s.get("properties")), s.get("additionalProperties")
+	if restricts(rest) && len(s.get("patternProperties").list()) > 0 {
+		rest = nil // it may match a pattern; said in objects
 	}
-	rest := s.get("additionalProperties")
-	if restricts(rest) && len(s.get("patternProperties").names()) > 0 {
-		return nil // it may match a pattern; said in objects
+	return func(name string) *value {
+		if v := named(name); v != nil {
+			return v
+		}
+		return rest
 	}
-	return rest
 }
 
 // either merges a keyword that holds a schema, which one side may not have.
@@ -157,95 +158,4 @@ func hasAny(s *value, keys []string) bool {
 // restricts reports whether a schema refuses anything.
 func restricts(s *value) bool {
 	return s != nil && s.kind != 't' && (!s.isObject() || len(s.members) > 0)
-}
-
-// values merges enum and const, each a set of values.
-func (m *merge) values() bool {
-	a, b := valuesOf(m.a), valuesOf(m.b)
-	if b == nil {
-		return true
-	}
-	if a == nil {
-		for _, key := range []string{"enum", "const"} {
-			if v := m.b.get(key); v != nil {
-				m.out.set(key, v)
-			}
-		}
-		return true
-	}
-	common := array()
-	for _, v := range a.items {
-		if slices.ContainsFunc(b.items, func(w *value) bool { return v.equal(w) || inexact(v) && v.kind == w.kind }) {
-			common.items = append(common.items, v)
-		}
-	}
-	m.out.drop("const")
-	m.out.set("enum", common)
-	return len(common.items) > 0
-}
-
-// valuesOf lists the values that enum and const leave, or nil for any.
-func valuesOf(s *value) *value {
-	list, one := s.get("enum"), s.get("const")
-	switch {
-	case one == nil:
-		return list
-	case list == nil:
-		return array(one)
-	}
-	out := array()
-	for _, v := range list.items {
-		if v.equal(one) || inexact(v) {
-			out.items = append(out.items, v)
-		}
-	}
-	return out
-}
-
-// inexact reports whether a value holds numbers that equal cannot compare.
-func inexact(v *value) bool {
-	if v.isNumber() {
-		_, ok := parseDecimal(v.text)
-		return !ok
-	}
-	return slices.ContainsFunc(v.items, inexact) || slices.ContainsFunc(v.members, func(m member) bool { return inexact(m.value) })
-}
-
-// typesOf lists the names of a type; nil means any.
-func typesOf(v *value) []string {
-	if v.isString() {
-		return []string{v.text}
-	}
-	return v.strings()
-}
-
-func typeValue(names []string) *value {
-	if len(names) == 1 {
-		return str(names[0])
-	}
-	return strs(names)
-}
-
-// commonTypes intersects two lists of types. An integer is a number.
-func commonTypes(a, b []string) []string {
-	var out []string
-	for _, t := range a {
-		switch {
-		case slices.Contains(b, t), t == "integer" && slices.Contains(b, "number"):
-			out = append(out, t)
-		case t == "number" && slices.Contains(b, "integer") && !slices.Contains(a, "integer"):
-			out = append(out, "integer")
-		}
-	}
-	return out
-}
-
-func unionOf(a, b []string) []string {
-	out := slices.Clone(a)
-	for _, s := range b {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
 }

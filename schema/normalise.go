@@ -3,7 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -21,7 +21,12 @@ func Normalise(text []byte) (json.RawMessage, []Change, error) {
 	if !tree.isObject() {
 		return nil, nil, &DefinitionError{Reason: "got " + string(tree.json()) + ", want an object"}
 	}
-	n := normaliser{draft: draftOf(tree.get("$schema")), moved: map[*value]string{}}
+	n := normaliser{
+		draft:    draftOf(tree.get("$schema")),
+		moved:    map[*value]string{},
+		patterns: patterns{known: map[string]*regexp.Regexp{}},
+	}
+	n.findRefs(tree)
 	if uri := tree.get("$schema"); uri != nil && !uri.isString() {
 		tree.drop("$schema")
 		n.note("", "removed $schema: got %s, want a string", clip(string(uri.json()), 40))
@@ -34,10 +39,13 @@ type normaliser struct {
 	draft   int
 	changes []Change
 	moved   map[*value]string // where schemas stood that stand elsewhere now
+	refs    []string          // every reference in the document
+
+	patterns patterns
 }
 
 func (n *normaliser) note(ptr, format string, args ...any) {
-	n.changes = append(n.changes, Change{Pointer: ptr, What: fmt.Sprintf(format, args...)})
+	n.changes = append(n.changes, Change{Pointer: shortPlace(ptr), What: fmt.Sprintf(format, args...)})
 }
 
 // schema mends one schema and what is inside it.
@@ -45,6 +53,7 @@ func (n *normaliser) schema(s *value, ptr string) {
 	if !s.isObject() {
 		return
 	}
+	ptr = shortPlace(ptr)
 	n.types(s, ptr)
 	n.nullable(s, ptr)
 	n.nullDefault(s, ptr)
@@ -111,56 +120,6 @@ func (n *normaliser) types(s *value, ptr string) {
 	n.note(ptr, "type %s became anyOf", shown)
 }
 
-func unique(list *value) bool {
-	for i, v := range list.items {
-		if slices.ContainsFunc(list.items[:i], v.equal) {
-			return false
-		}
-	}
-	return true
-}
-
-// nullable turns OpenAPI's nullable into a type of JSON Schema.
-func (n *normaliser) nullable(s *value, ptr string) {
-	was := s.get("nullable")
-	if !was.isBool() {
-		return
-	}
-	s.drop("nullable")
-	if was.kind == 'f' {
-		n.note(ptr, "removed nullable: false")
-		return
-	}
-	n.note(ptr, "nullable: true became the type null")
-	addNull(s)
-}
-
-// nullDefault lets a value be null whose default is null: x: str = None.
-func (n *normaliser) nullDefault(s *value, ptr string) {
-	if v, t := s.get("default"), s.get("type"); v == nil || v.kind != 'n' || t == nil || slices.Contains(typesOf(t), "null") {
-		return
-	}
-	addNull(s)
-	n.note(ptr, "default: null became the type null")
-}
-
-// addNull lets a schema accept null.
-func addNull(s *value) {
-	null := &value{kind: 'n'}
-	if list := s.get("enum"); list.isArray() && !slices.ContainsFunc(list.items, null.equal) {
-		list.items = append(list.items, null)
-	}
-	if t := s.get("type"); t != nil {
-		s.set("type", typeValue(unionOf(typesOf(t), []string{"null"})))
-	}
-	for _, key := range []string{"anyOf", "oneOf"} {
-		branch := object(member{"type", str("null")})
-		if list := s.get(key); list.isArray() && !slices.ContainsFunc(list.items, branch.equal) {
-			list.items = append(list.items, branch)
-		}
-	}
-}
-
 // exclusive turns the booleans of draft 4 into the bounds themselves.
 func (n *normaliser) exclusive(s *value, ptr string) {
 	if n.draft == 4 {
@@ -179,108 +138,6 @@ func (n *normaliser) exclusive(s *value, ptr string) {
 			continue
 		}
 		n.note(ptr, "removed %s: %s", pair[0], was.json())
-	}
-}
-
-// properties mends a list of properties, and takes from each property what
-// belongs to the list: whether it is required.
-func (n *normaliser) properties(s *value, ptr string) {
-	props := s.get("properties")
-	if props == nil {
-		return
-	}
-	if !props.isObject() {
-		if props.isArray() && len(props.items) == 0 {
-			s.set("properties", object()) // how PHP writes an empty map
-			n.note(ptr+"/properties", "[] became {}")
-		}
-		return
-	}
-	for i, m := range props.members {
-		at := ptr + pointer("properties", m.name)
-		sub := n.asSchema(m.value, at)
-		props.members[i].value = sub
-		if !sub.isObject() {
-			continue
-		}
-		if was := sub.get("required"); was.isBool() {
-			sub.drop("required")
-			n.note(at, "removed required: %s, which belongs to the object", was.json())
-			if list := s.get("required"); was.kind == 't' && !slices.Contains(list.strings(), m.name) {
-				s.set("required", strs(append(list.strings(), m.name)))
-				n.note(ptr+"/required", "added %q", m.name)
-			}
-		}
-		if was := sub.get("optional"); flagLike(was) != nil {
-			sub.drop("optional")
-			n.note(at, "removed optional: %s, which is no keyword", was.json())
-			if list := s.get("required"); *flagLike(was) && slices.Contains(list.strings(), m.name) {
-				s.set("required", strs(slices.DeleteFunc(list.strings(), func(name string) bool { return name == m.name })))
-				n.note(ptr+"/required", "removed %q, which is optional", m.name)
-			}
-		}
-	}
-}
-
-// flagLike reads a boolean as people write it; nil if it is none.
-func flagLike(v *value) *bool {
-	yes := v.isBool() && v.kind == 't'
-	switch {
-	case v.isBool():
-		return &yes
-	case !v.isString():
-		return nil
-	}
-	switch strings.ToLower(v.text) {
-	case "true", "yes":
-		yes = true
-		return &yes
-	case "false", "no":
-		return &yes
-	}
-	return nil
-}
-
-// asSchema reads what stands where a schema is wanted: the name of a type is
-// meant as that type.
-func (n *normaliser) asSchema(v *value, ptr string) *value {
-	if isSchema(v) {
-		return v
-	}
-	shown := clip(string(v.json()), 80)
-	if v.isString() {
-		if means := readType(v.text, 0); means != nil {
-			n.note(ptr, "%s became a schema", shown)
-			return means
-		}
-	}
-	n.note(ptr, "%s is no schema: any value is accepted", shown)
-	return object()
-}
-
-func (n *normaliser) required(s *value, ptr string) {
-	if was := s.get("optional"); was.isArray() && namesShape.fits(was) == "" {
-		s.drop("optional")
-		n.note(ptr, "removed optional, which is no keyword")
-		if list := s.get("required"); list.isArray() {
-			s.set("required", array(slices.DeleteFunc(slices.Clone(list.items), func(v *value) bool { return slices.ContainsFunc(was.items, v.equal) })...))
-		}
-	}
-	was := s.get("required")
-	switch {
-	case was == nil:
-	case was.isArray():
-		var names []string
-		for _, name := range was.strings() {
-			names = unionOf(names, []string{name})
-		}
-		if len(names) < len(was.items) {
-			s.set("required", strs(names))
-			n.note(ptr+"/required", "removed what is no name or stands twice")
-		}
-	case was.isString():
-		s.set("required", strs([]string{was.text}))
-		n.note(ptr+"/required", "%s became a list", was.json())
 	}
 }
 

@@ -102,6 +102,50 @@ func TestNormalise(t *testing.T) {
 			[]Change{{"", `type "str" became "string"`}, {"", "nullable: true became the type null"}},
 		},
 		{
+			"S7 nullable beside a reference, in any draft",
+			`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"$ref":"#/definitions/d","nullable":true,"description":"A","type":"int"}},"definitions":{"d":{"type":"string"}}}`,
+			`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"description":"A","anyOf":[{"$ref":"#/definitions/d","type":"integer"},{"type":"null"}]}},"definitions":{"d":{"type":"string"}}}`,
+			[]Change{{"/properties/a", `type "int" became "integer"`}, {"/properties/a", "nullable: true became an anyOf with the type null"}},
+		},
+		{
+			"S7 nullable beside const, oneOf and allOf",
+			`{"properties":{"a":{"const":"x","type":"string","nullable":true},"b":{"oneOf":[{},{"minimum":1}],"nullable":true},"c":{"allOf":[{"type":"dict"}],"nullable":true}}}`,
+			`{"properties":{"a":{"anyOf":[{"const":"x","type":"string"},{"type":"null"}]},"b":{"anyOf":[{"oneOf":[{},{"minimum":1}]},{"type":"null"}]},"c":{"anyOf":[{"allOf":[{"type":"object"}]},{"type":"null"}]}}}`,
+			[]Change{
+				{"/properties/a", "nullable: true became an anyOf with the type null"},
+				{"/properties/b", "nullable: true became an anyOf with the type null"},
+				{"/properties/c", "nullable: true became an anyOf with the type null"},
+				{"/properties/c/allOf/0", `type "dict" became "object"`},
+			},
+		},
+		{
+			"S7 nullable where a reference leads inside",
+			`{"properties":{"a":{"allOf":[{"type":"string"}],"nullable":true},"b":{"$ref":"#/properties/a/allOf/0"}}}`,
+			`{"properties":{"a":{"allOf":[{"type":"string"}]},"b":{"$ref":"#/properties/a/allOf/0"}}}`,
+			[]Change{{"/properties/a", "removed nullable: true: a reference leads into what it is about"}},
+		},
+		{
+			"S7 required as a text on a property",
+			`{"properties":{"a":{"type":"string","required":"true"},"b":{"required":"False"},"c":{"type":"object","properties":{"no":{}},"required":"no"}},"required":"yes"}`,
+			`{"properties":{"a":{"type":"string"},"b":{},"c":{"type":"object","properties":{"no":{}},"required":["no"]}},"required":["a"]}`,
+			[]Change{
+				{"/properties/a", `removed required: "true", which belongs to the object`},
+				{"/required", `added "a"`},
+				{"/properties/b", `removed required: "False", which belongs to the object`},
+				{"/properties/c/required", `"no" became a list`},
+			},
+		},
+		{
+			"S7 required as a text at the root",
+			`{"properties":{"a":{}},"required":"true"}`, `{"properties":{"a":{}}}`,
+			[]Change{{"", `removed required: "true", which names no property`}},
+		},
+		{
+			"S7 types that may be more than one thing",
+			`{"properties":{"t":{"type":"timestamp"},"j":{"type":"json"}}}`, `{"properties":{"t":{},"j":{}}}`,
+			[]Change{{"/properties/t", `removed type "timestamp": any value is accepted`}, {"/properties/j", `removed type "json": any value is accepted`}},
+		},
+		{
 			"S7 a default of null",
 			`{"type":"string","default":null}`, `{"type":["string","null"],"default":null}`,
 			[]Change{{"", "default: null became the type null"}},
@@ -141,6 +185,37 @@ func TestNormalise(t *testing.T) {
 	}
 }
 
+// TestNormaliseBounds meets what is large, but not refused.
+func TestNormaliseBounds(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		changes    int // at least
+	}{
+		{"S6 S7 patterns", `{"properties":{` + each(1000, `"a%[1]d":{"pattern":"(a{1,100}){1,9}%[1]d"}`) + `}}`, 900},
+		{"S6 S7 patterns of properties", `{"patternProperties":{` + each(1000, `"(a{1,100}){1,9}%d":{}`) + `}}`, 900},
+		{"S6 S7 names", `{"required":[` + each(10_000, `"a%d"`) + `]}`, 0},
+		{"S6 S7 names that are optional", `{"required":[` + each(10_000, `"a%d"`) + `],"optional":[` + each(9_000, `"a%d"`) + `]}`, 1},
+		{"S6 S7 properties that say that they are required", `{"properties":{` + each(1900, `"a%d":{"required":true}`) + `},"required":[` + each(10_000, `"b%d"`) + `]}`, 3800},
+		{"S6 S7 values", `{"$schema":"http://json-schema.org/draft-07/schema#","enum":[` + each(10_000, `"a%d"`) + `]}`, 0},
+		{"S6 S7 types", `{"type":[` + each(10_000, `"list[x%d]"`) + `]}`, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []byte
+			var changes []Change
+			var err error
+			if n := allocated(func() { got, changes, err = Normalise([]byte(tt.text)) }); n > 60<<20 {
+				t.Errorf("%d MB were allocated, want at most 60", n>>20)
+			}
+			if err != nil || len(changes) < tt.changes || tt.changes == 0 && len(changes) > 0 {
+				t.Fatalf("%d changes, %v, want at least %d", len(changes), err, tt.changes)
+			}
+			if _, err := Compile(got, Options{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func TestTypeNames(t *testing.T) {
 	for _, tt := range []struct{ name, want string }{
 		{"HashMap", `{"type":"object"}`},
@@ -164,6 +239,8 @@ func TestTypeNames(t *testing.T) {
 		{"Union[list[int], list[str]]", `{"anyOf":[{"type":"array","items":{"type":"integer"}},{"type":"array","items":{"type":"string"}}]}`},
 		{"varchar(255)", `{"type":"string"}`},
 		{"datetime", `{"type":"string","format":"date-time"}`},
+		{"timestamp", `{}`},
+		{"json[]", `{"type":"array"}`},
 		{"Any", `{}`},
 		{"str | Any", `{}`},
 	} {

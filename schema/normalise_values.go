@@ -2,7 +2,6 @@ package schema
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -56,8 +55,8 @@ func (n *normaliser) shapes(s *value, ptr string) {
 		wrong := w.shape.fits(m.value)
 		switch {
 		case wrong != "" || m.name == "type": // mended above
-		case m.name == "pattern" && badPattern(m.value.text):
-			wrong = "got a pattern that is not RE2"
+		case m.name == "pattern":
+			wrong = n.badPattern(m.value.text)
 		case m.name == "multipleOf" && (strings.HasPrefix(m.value.text, "-") || zero(m.value.text)):
 			wrong = "want a number above 0"
 		case w.shape == countShape && fraction(m.value.text):
@@ -71,12 +70,14 @@ func (n *normaliser) shapes(s *value, ptr string) {
 		}
 	}
 	if props := s.get("patternProperties"); props != nil {
+		bad := map[string]bool{}
 		for _, name := range props.names() {
-			if badPattern(name) {
-				props.drop(name)
-				n.note(ptr+pointer("patternProperties", name), "removed a pattern that is not RE2")
+			if wrong := n.badPattern(name); wrong != "" {
+				bad[name] = true
+				n.note(ptr+pointer("patternProperties", name), "removed %s", strings.TrimPrefix(wrong, "got "))
 			}
 		}
+		props.members = slices.DeleteFunc(props.members, func(m member) bool { return bad[m.name] })
 	}
 }
 
@@ -91,9 +92,17 @@ func plainNumber(want shape, v *value) *value {
 	return nil
 }
 
-func badPattern(p string) bool {
-	_, err := regexp.Compile(p)
-	return err != nil
+// badPattern says what is wrong with a pattern, or "". All patterns of a schema
+// share what Compile has for them.
+func (n *normaliser) badPattern(p string) string {
+	_, err := n.patterns.compile(p)
+	switch {
+	case err == nil:
+		return ""
+	case n.patterns.size > maxPatternSize:
+		return "got a pattern too many: they are too large together"
+	}
+	return "got a pattern that is not RE2"
 }
 
 func zero(text string) bool {

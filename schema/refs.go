@@ -31,6 +31,10 @@ type document struct {
 	homes     map[*value]*resource // by the schema that begins one
 	owners    map[*value]*resource // by any schema that belongs to one
 	dynamic   map[string]int       // $dynamicAnchors, how many of each name
+	// hidden are the schemas that stand where no keyword keeps schemas, such as
+	// below components, and that references lead to.
+	hidden []*value
+	refs   []*value // schemas with references that were not followed yet
 }
 
 // newDocument finds the resources and anchors of a document.
@@ -45,7 +49,30 @@ func newDocument(root *value, draft int) *document {
 	base := &url.URL{Scheme: "https", Host: "schema.invalid", Path: "/root"}
 	d.root = d.addResource(spot{schema: root}, base, draft)
 	d.indexSchema(root, "", d.root)
+	for len(d.refs) > 0 {
+		s := d.refs[0]
+		d.refs = d.refs[1:]
+		for _, keyword := range []string{"$ref", "$dynamicRef"} {
+			ref := s.get(keyword)
+			if !ref.isString() {
+				continue
+			}
+			if at, err := d.resolve(ref.text, d.owners[s]); err == nil && at.schema.isObject() && d.owners[at.schema] == nil {
+				d.hidden = append(d.hidden, at.schema)
+				d.indexSchema(at.schema, at.ptr, at.res)
+			}
+		}
+	}
 	return d
+}
+
+// target is what a reference in s leads to within the document, or nil.
+func (d *document) target(s *value, ref string) *value {
+	at, err := d.resolve(ref, d.owners[s])
+	if err != nil {
+		return nil
+	}
+	return at.schema
 }
 
 func (d *document) addResource(at spot, base *url.URL, draft int) *resource {
@@ -59,7 +86,7 @@ func (d *document) addResource(at spot, base *url.URL, draft int) *resource {
 }
 
 func (d *document) indexSchema(s *value, ptr string, r *resource) {
-	if !s.isObject() {
+	if !s.isObject() || d.owners[s] != nil {
 		return
 	}
 	// Before 2019-09 whatever stands beside $ref is ignored, $id included.
@@ -84,6 +111,9 @@ func (d *document) indexSchema(s *value, ptr string, r *resource) {
 		}
 	}
 	d.owners[s] = r
+	if s.get("$ref") != nil || s.get("$dynamicRef") != nil {
+		d.refs = append(d.refs, s)
+	}
 	for _, key := range []string{"$anchor", "$dynamicAnchor"} {
 		if name := s.get(key); name.isString() && r.draft >= 2019 {
 			r.anchors[name.text] = spot{s, ptr, r}
@@ -101,6 +131,9 @@ var errElsewhere = errors.New("leads to a meta-schema")
 
 // resolve finds what a reference leads to.
 func (d *document) resolve(ref string, from *resource) (spot, error) {
+	if from == nil {
+		from = d.root
+	}
 	u, err := url.Parse(ref)
 	if err != nil {
 		return spot{}, fmt.Errorf("reference %q is not a URI", ref)

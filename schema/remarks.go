@@ -45,6 +45,9 @@ var remarks = map[string]string{
 	"minLength": "Length at least %s.", "maxLength": "Length at most %s.", "multipleOf": "A multiple of %s.",
 	"minItems": "At least %s items.", "maxItems": "At most %s items.", "uniqueItems": "No item twice.",
 	"minProperties": "At least %s keys.", "maxProperties": "At most %s keys.", "not": "But not: %s.",
+	"additionalProperties": "Other keys take values like %s.", "propertyNames": "Each key is like %s.",
+	"patternProperties": "Keys by pattern: %s.", "dependentRequired": "Keys that need others: %s.",
+	"dependentSchemas": "Keys that ask for more: %s.",
 }
 
 // drop leaves out a keyword that the dialect does not have.
@@ -53,6 +56,7 @@ func (w *writing) drop(out *value, m member) {
 	case "title":
 		if w.in.get("description") == nil && out.get("description") == nil {
 			out.set("description", m.value)
+			w.bytes += len(m.value.text)
 		}
 		w.note(w.ptr, "removed title")
 		return
@@ -61,22 +65,113 @@ func (w *writing) drop(out *value, m member) {
 	default:
 		w.widen(w.ptr, "removed %s", m.name)
 	}
-	text := string(m.value.json())
-	if m.value.isString() && m.name != "default" {
-		text = m.value.text
+	if words := w.inWords(m); words != "" {
+		w.bytes += len(quote(words))
+		describe(out, words)
+	}
+}
+
+// inWords says a keyword in words, or "" where it says nothing or too much.
+func (w *writing) inWords(m member) string {
+	switch {
+	case m.name == "if":
+		return w.conditionInWords()
+	case m.name == "contains":
+		return w.containsInWords()
+	case m.value.kind == 'n', m.value.isBool() && m.name != "default" && (m.name != "uniqueItems" || m.value.kind == 'f'):
+		return ""
+	case m.name == "additionalProperties" && !restricts(m.value):
+		return ""
+	}
+	words := remarks[m.name]
+	if !strings.Contains(words, "%s") {
+		return words
+	}
+	text, ok := m.value.text, len(m.value.text) <= maxHint
+	if !m.value.isString() || m.name == "default" {
+		text, ok = brief(m.value)
+	}
+	if !ok {
+		return ""
 	}
 	if m.value.isArray() {
 		text = strings.Join(apply(m.value.items, func(v *value) string { return string(v.json()) }), ", ")
 	}
-	words := remarks[m.name]
-	if words == "" || m.value.kind == 'f' && m.name == "uniqueItems" || m.value.kind == 'n' || len(text) > maxHint {
-		return
+	return fmt.Sprintf(words, text)
+}
+
+func (w *writing) conditionInWords() string {
+	var parts []string
+	for _, part := range [][2]string{{"if", "If it is like "}, {"then", "then like "}, {"else", "else like "}} {
+		v := w.in.get(part[0])
+		if v == nil {
+			continue
+		}
+		text, ok := brief(v)
+		if !ok {
+			return ""
+		}
+		parts = append(parts, part[1]+text)
 	}
-	if strings.Contains(words, "%s") {
-		words = fmt.Sprintf(words, text)
+	return strings.Join(parts, ", ") + "."
+}
+
+func (w *writing) containsInWords() string {
+	text, ok := brief(w.in.get("contains"))
+	if !ok {
+		return ""
 	}
-	w.bytes += len(quote(words))
-	describe(out, words)
+	least, most := "1", ""
+	if v := w.in.get("minContains"); v != nil {
+		least = v.text
+	}
+	if v := w.in.get("maxContains"); v != nil {
+		most = " and at most " + v.text
+	}
+	if most == "" && zero(least) {
+		return ""
+	}
+	return fmt.Sprintf("At least %s%s of its items like %s.", least, most, text)
+}
+
+// brief is the JSON of a value, if it has a place in a description. Parts of
+// schemas are shared, so that writing all of one can take exponential time.
+func brief(v *value) (string, bool) {
+	b, ok := appendBrief(nil, v)
+	return string(b), ok
+}
+
+func appendBrief(b []byte, v *value) ([]byte, bool) {
+	ok := true
+	switch {
+	case v.isArray() || v.isObject():
+		b = append(b, byte(v.kind))
+		for i, item := range v.items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			if b, ok = appendBrief(b, item); !ok {
+				return b, false
+			}
+		}
+		for i, m := range v.members {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			if b, ok = appendBrief(b, str(m.name)); !ok {
+				return b, false
+			}
+			if b, ok = appendBrief(append(b, ':'), m.value); !ok {
+				return b, false
+			}
+		}
+		b = append(b, byte(v.kind)+2) // ] and }
+	case len(v.text) > maxHint:
+		return b, false
+	default:
+		b = append(b, v.json()...)
+	}
+	return b, len(b) <= maxHint
 }
 
 // extent is how large a JSON value is when it is written.

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -18,13 +17,15 @@ const (
 // Repair mends JSON text that a model wrote wrongly, by rules and once: a code
 // fence or byte order mark around it, comments, trailing or missing commas,
 // quotes other than JSON's, keys without quotes, True, False and None, raw line
-// breaks and wrong escapes in strings, an end that is missing or once too
-// often, and an object written into a string.
+// breaks and wrong escapes in strings, a closing bracket that is missing at the
+// end or there once too often, and an object written into a string.
 //
 // Nothing is guessed: NaN, a value that is missing, prose around the text or a
-// key that stands twice are left as they are or refused. Text that is valid
-// JSON comes back unchanged, unless it is a string that holds an object. The
-// error is a *SyntaxError with the place in the text as given.
+// key that stands twice are left as they are or refused. So is text that was
+// cut off within a string, number or literal or after a comma: what is there of
+// "rm -rf /tmp/x" may be "rm -rf /". Text that is valid JSON comes back
+// unchanged, unless it is a string that holds an object. The error is a
+// *SyntaxError with the place in the text as given.
 func Repair(text string) (mended string, changes []string, err error) {
 	if len(text) > maxRepairBytes {
 		return "", nil, place("", 0, "", fmt.Sprintf("got %d bytes to repair, want at most %d", len(text), maxRepairBytes))
@@ -43,7 +44,7 @@ func Repair(text string) (mended string, changes []string, err error) {
 }
 
 func repairOnce(text string) (string, []string, error) {
-	wrong := validate(text)
+	wrong := Valid(text)
 	if wrong == nil {
 		return text, nil, nil
 	}
@@ -53,27 +54,10 @@ func repairOnce(text string) (string, []string, error) {
 		return "", nil, err
 	}
 	out := string(r.out)
-	if validate(out) != nil {
-		return "", nil, syntaxError(text, wrong) // what no rule is about: bad UTF-8, half a surrogate pair
+	if Valid(out) != nil {
+		return "", nil, wrong // what no rule is about: bad UTF-8, half a surrogate pair
 	}
 	return out, r.changes(), nil
-}
-
-// validate reads one JSON text. That a key stands twice is found by the check
-// of arguments.
-func validate(text string) error {
-	dec := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true))
-	if err := dec.SkipValue(); err != nil {
-		return err
-	}
-	if dec.PeekKind() != 0 {
-		return errors.New("text after the value")
-	}
-	_, err := dec.ReadToken()
-	if errors.As(err, new(*jsontext.SyntacticError)) {
-		return err
-	}
-	return nil
 }
 
 func unquote(text string, into *string) bool {
@@ -105,6 +89,11 @@ func (r *repairer) changes() []string {
 		}
 		return what
 	})
+}
+
+// cutOff is the error for text that ends where more must have followed.
+func (r *repairer) cutOff(within string) error {
+	return place(r.text, len(r.text), "", "the text was cut off "+within)
 }
 
 func (r *repairer) fail(format string, args ...any) error {
@@ -203,8 +192,7 @@ func (r *repairer) value(depth int) error {
 	case c == '{' || c == '[':
 		return r.group(depth)
 	case c == '"' || c == '\'':
-		r.string()
-		return nil
+		return r.string()
 	case c == '-' || '0' <= c && c <= '9':
 		return r.number()
 	case isLetter(c):
@@ -234,6 +222,9 @@ func (r *repairer) number() error {
 		r.pos++
 	}
 	text := r.text[start:r.pos]
+	if r.pos == len(r.text) {
+		return r.cutOff("within a number, or right behind it")
+	}
 	if !jsontext.Value(text).IsValid() {
 		if strings.HasPrefix(r.text[r.pos:r.end], "Infinity") {
 			text += "Infinity"
@@ -248,6 +239,9 @@ func (r *repairer) number() error {
 func (r *repairer) literal() error {
 	start := r.pos
 	word := r.word()
+	if r.pos == len(r.text) {
+		return r.cutOff("within a word, or right behind it")
+	}
 	right := map[string]string{"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}[word]
 	if right == "" {
 		r.pos = start

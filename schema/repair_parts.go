@@ -58,6 +58,9 @@ func (r *repairer) separator(shut byte, first bool) (done bool, err error) {
 		r.out = slices.Insert(r.out, at, ',')
 		return false, nil
 	}
+	if comma && r.pos == len(r.text) {
+		return false, r.cutOff("behind a comma")
+	}
 	if comma {
 		r.change("removed a trailing comma")
 	}
@@ -79,7 +82,9 @@ func (r *repairer) separator(shut byte, first bool) (done bool, err error) {
 func (r *repairer) key() error {
 	switch c := r.peek(); {
 	case c == '"' || c == '\'':
-		r.string()
+		if err := r.string(); err != nil {
+			return err
+		}
 	case r.pos < r.end && isLetter(c):
 		r.out = append(r.out, quote(r.word())...)
 		r.change("put a key in quotes")
@@ -98,8 +103,8 @@ func (r *repairer) key() error {
 	return err
 }
 
-// string mends a string; one without an end takes the rest of the text.
-func (r *repairer) string() {
+// string mends a string.
+func (r *repairer) string() error {
 	mark := r.text[r.pos]
 	if mark == '\'' {
 		r.change("wrote single quotes as double quotes")
@@ -111,7 +116,7 @@ func (r *repairer) string() {
 		case c == mark:
 			r.pos++
 			r.out = append(r.out, '"')
-			return
+			return nil
 		case c == '\\':
 			r.escape()
 		case c == '"':
@@ -126,8 +131,7 @@ func (r *repairer) string() {
 			r.pos++
 		}
 	}
-	r.out = append(r.out, '"')
-	r.change("closed what was left open at the end")
+	return r.cutOff("within a string")
 }
 
 // escape mends one escape sequence.
@@ -142,8 +146,7 @@ func (r *repairer) escape() {
 	}
 	switch {
 	case rest == "":
-		r.pos++ // cut in the middle of an escape
-		r.change("removed a wrong escape")
+		r.pos++ // the text ends here
 	case strings.IndexByte(`"\/bfnrt`, rest[0]) >= 0:
 		r.out = append(r.out, r.text[r.pos:r.pos+2]...)
 		r.pos += 2

@@ -32,8 +32,9 @@ func TestRepair(t *testing.T) {
 			[]string{"removed a wrong escape", `wrote \x as \u`, "escaped a backslash"},
 		},
 		{"S8 comments", "{ // one\n\"a\":1 /* two */, # three\n\"b\":2}", "{ \n\"a\":1 , \n\"b\":2}", []string{"removed a comment (3 times)"}},
-		{"S8 a string that does not end", `{"a":"b`, `{"a":"b"}`, []string{"closed what was left open at the end (2 times)"}},
-		{"S8 brackets that do not end", `{"a":[1,{"b":2`, `{"a":[1,{"b":2}]}`, []string{"closed what was left open at the end (3 times)"}},
+		{"S8 brackets that do not end", `{"a":[1,{"b":"c"`, `{"a":[1,{"b":"c"}]}`, []string{"closed what was left open at the end (3 times)"}},
+		{"S8 brackets that do not end after a number", `{"a":[1 `, `{"a":[1 ]}`, []string{"closed what was left open at the end (2 times)"}},
+		{"S8 brackets that do not end before a fence", "```\n{\"a\":1```", `{"a":1}`, []string{"removed a code fence", "closed what was left open at the end"}},
 		{"S8 a bracket forgotten before the last", `{"a":[1,2}`, `{"a":[1,2]}`, []string{"closed what was left open at the end"}},
 		{"S8 a closing bracket too many", `{"a":1}}`, `{"a":1}`, []string{"removed a closing bracket too many"}},
 		{"S8 an object in a string", `"{\"a\":1}"`, `{"a":1}`, []string{"took the object out of a string"}},
@@ -61,7 +62,15 @@ func TestRepairRefuses(t *testing.T) {
 		{"S8 NaN", `{"a":NaN}`, "NaN is no value", 5},
 		{"S8 infinity", `{"a":-Infinity}`, "-Infinity is no number", 5},
 		{"S8 a value that is missing", `{"a":`, "the text ends where a value is wanted", 5},
-		{"S8 half a literal", `{"a": tru`, "tru is no value", 6},
+		{"S8 half a literal", `{"a": tru`, "cut off within a word", 9},
+		{"S8 a literal at the end", `{"a": true`, "cut off within a word", 10},
+		{"S8 half a command", `{"command":"rm -rf /home/user/tm`, "cut off within a string", 32},
+		{"S8 half a command in single quotes", `{'command':'rm -rf /`, "cut off within a string", 20},
+		{"S8 a string cut off in an escape", `{"a":"b\`, "cut off within a string", 8},
+		{"S8 half a key", `{"a":1,"b`, "cut off within a string", 9},
+		{"S8 half a number", `{"amount":100`, "cut off within a number", 13},
+		{"S8 half a number in a fence without end", "```\n{\"a\":1", "cut off within a number", 10},
+		{"S8 a member that is missing", `{"a":1, `, "cut off behind a comma", 8},
 		{"S8 prose around the text", `Sure: {"a":1}`, "Sure is no value", 0},
 		{"S8 text after the value", `{"a":1} ok`, "text after the value", 8},
 		{"S8 two brackets too many", `{"a":1}}}`, "text after the value", 8},
@@ -105,7 +114,7 @@ func FuzzRepair(f *testing.F) {
 		if len(changes) == 0 && got != text {
 			t.Fatalf("Repair(%q) = %q without a change", text, got)
 		}
-		if validate(text) == nil && !strings.HasPrefix(strings.TrimSpace(text), `"`) && got != text {
+		if Valid(text) == nil && !strings.HasPrefix(strings.TrimSpace(text), `"`) && got != text {
 			t.Fatalf("Repair(%q) = %q, although the text is valid", text, got)
 		}
 	})

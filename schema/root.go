@@ -6,6 +6,9 @@ import "slices"
 // the dialect has no other place for it.
 const maxHint = 400
 
+// maxForms is how many branches a root may have, those of branches counted in.
+const maxForms = 1 << 12
+
 // foldRoot makes the root what every provider wants it to be: an object
 // without a union around it.
 func (f *flattener) foldRoot(root *value) (*value, error) {
@@ -20,11 +23,28 @@ func (f *flattener) foldRoot(root *value) (*value, error) {
 		}
 		out.drop(key)
 		f.widen(f.origin[out], "removed %s, which the root may not have", key)
-		if text := string(v.json()); len(text) <= maxHint {
+		if text, ok := brief(v); ok {
 			describe(out, map[string]string{"enum": "One of: ", "const": "Always: ", "not": "But not: "}[key]+text+".")
 		}
 	}
 	return out, nil
+}
+
+// empty reports whether the root, before it was put into a dialect, takes no
+// properties: it names none and asks for none. One that says that it takes any
+// is not empty.
+func (f *flattener) empty(root *value) bool {
+	return !f.cut && !f.union && !slices.ContainsFunc(root.members, func(m member) bool {
+		switch m.name {
+		case "type", "maxProperties":
+			return false
+		case "properties":
+			return slices.ContainsFunc(m.value.members, func(p member) bool { return p.value.kind != 'f' })
+		case "additionalProperties":
+			return m.value.kind != 'f'
+		}
+		return !remark(m.name)
+	})
 }
 
 // objectOnly is a schema that accepts the objects that s accepts, without a
@@ -58,7 +78,7 @@ func (f *flattener) objectOnly(s *value) *value {
 		if out = f.both(out, one, f.origin[out]); out.kind == 'f' {
 			return nil
 		}
-		if text := string(branches.json()); len(text) <= maxHint {
+		if text, ok := brief(branches); ok {
 			describe(out, map[string]string{"anyOf": "At least", "oneOf": "Exactly"}[key]+" one of these must hold: "+text+".")
 		}
 	}
@@ -70,6 +90,10 @@ func (f *flattener) objectOnly(s *value) *value {
 func (f *flattener) hull(branches []*value, ptr string) *value {
 	var list []*value
 	for _, b := range branches {
+		// Branches share parts, so that walking all can take exponential time.
+		if f.forms++; f.forms > maxForms {
+			return f.open(nil, ptr, "more than %d forms of the root; they are left open", maxForms)
+		}
 		if b = f.objectOnly(b); b != nil {
 			list = append(list, b)
 		}
@@ -81,23 +105,32 @@ func (f *flattener) hull(branches []*value, ptr string) *value {
 		return list[0]
 	}
 	f.widen(ptr, "a union at the root became one object that accepts each of its forms")
+	f.union = true
 
-	var names, required []string
+	var names []string
+	known := map[string]bool{}
+	required := list[0].get("required").strings()
 	closed := true
-	for i, b := range list {
-		names = unionOf(names, b.get("properties").names())
-		if own := b.get("required").strings(); i == 0 {
-			required = own
-		} else {
-			required = slices.DeleteFunc(slices.Clone(required), func(n string) bool { return !slices.Contains(own, n) })
+	for _, b := range list {
+		for _, name := range b.get("properties").names() {
+			if !known[name] {
+				known[name] = true
+				names = append(names, name)
+			}
 		}
+		own := set(b.get("required").strings()...)
+		required = slices.DeleteFunc(required, func(n string) bool { return !own[n] })
 		rest := b.get("additionalProperties")
 		closed = closed && rest != nil && rest.kind == 'f' && b.get("patternProperties") == nil
+		f.toil(len(known) + len(own))
 	}
 	props := object()
-	m := merge{flattener: f}
+	find := apply(list, propertiesOf)
 	for _, name := range names {
-		if v := f.anyOf(apply(list, func(b *value) *value { return m.property(b, name) }), ptr); v != nil {
+		if f.toil(len(list)); f.work > maxWork {
+			return f.open(nil, ptr, "the forms of the root are too large; they are left open")
+		}
+		if v := f.anyOf(apply(find, func(of func(string) *value) *value { return of(name) }), ptr); v != nil {
 			props.members = append(props.members, member{name, v})
 		}
 	}
@@ -111,16 +144,20 @@ func (f *flattener) hull(branches []*value, ptr string) *value {
 	return out
 }
 
-// anyOf joins schemas of one property, of which nil is an open one; nil if
-// none accepts anything.
-func (f *flattener) anyOf(list []*value, ptr string) *value {
+// anyOf joins schemas of one property or item of what stands at parent, of
+// which nil is an open one; nil if none accepts anything.
+func (f *flattener) anyOf(list []*value, parent string) *value {
+	ptr := parent
 	var distinct []*value
 	open := false
 	for _, v := range list {
+		if at, ok := f.origin[v]; ok && ptr == parent {
+			ptr = at
+		}
 		switch {
 		case v == nil || v.kind == 't':
 			open = true
-		case v.kind == 'f', slices.ContainsFunc(distinct, v.equal):
+		case v.kind == 'f', slices.ContainsFunc(distinct, func(w *value) bool { return f.same(v, w) }):
 		default:
 			distinct = append(distinct, v)
 		}
@@ -148,14 +185,15 @@ func (f *flattener) anyOf(list []*value, ptr string) *value {
 // onlyValues lists the values of schemas that are nothing but a const or an
 // enum: the tags of a union.
 func onlyValues(list []*value) *value {
-	out := array()
+	out, known := array(), map[string]bool{}
 	for _, s := range list {
 		values := valuesOf(s)
 		if values == nil || len(s.members) > 1 {
 			return nil
 		}
 		for _, v := range values.items {
-			if !slices.ContainsFunc(out.items, v.equal) {
+			if text := canonical(v); !known[text] {
+				known[text] = true
 				out.items = append(out.items, v)
 			}
 		}

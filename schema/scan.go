@@ -9,10 +9,11 @@ import (
 // walker reads JSON text once, from left to right. A part that several
 // schemas apply to is read once for each.
 type walker struct {
-	s     string
-	i     int
-	depth int
-	fuel  int // bytes that may be read again; bounds what unions cost
+	s      string
+	i      int
+	depth  int // of schemas that apply to the same text
+	levels int // of arrays and objects that may still be entered
+	fuel   int // bytes that may be read again; bounds what unions cost
 }
 
 func (w *walker) space() {

@@ -2,12 +2,12 @@ package schema
 
 import (
 	"slices"
-	"strings"
 )
 
 // strict rewrites a schema for the arguments of a call, so that the full
-// library and the one-pass engine both see what is asked of them. An object
-// whose schema names properties and is silent on others is closed:
+// library and the one-pass engine both see what is asked of them. The root is
+// an object. An object whose schema names properties and is silent on others is
+// closed:
 //
 //   - one that stands alone gets additionalProperties: false;
 //   - one that is composed ($ref, allOf, anyOf, if, …) gets
@@ -16,20 +16,39 @@ import (
 //     rewritten to mean the same in 2020-12.
 //
 // One that stays open gets a keyword of ours that refuses wrong-case names.
-func strict(root *value, o Options) (out *value, upgraded bool) {
-	if !root.isObject() {
-		return root, false
-	}
+func strict(root *value, o Options) rewritten {
 	root = root.clone()
+	if !root.isObject() {
+		if root.kind == 't' {
+			root = object(member{"type", str("object")})
+		}
+		return rewritten{tree: root}
+	}
 	draft := draftIn(root, o)
 	c := &closer{doc: newDocument(root, draft), old: draft < 2019, open: o.Open}
-	if draft == 7 && !o.Open && c.composed(root) {
-		upgrade(root)
-		root.set("$schema", str("https://json-schema.org/draft/2020-12/schema"))
-		c.old, upgraded = false, true
+	out := rewritten{tree: root}
+	if draft == 7 && c.composed() {
+		upgradeDocument(c.doc)
+		c.old, out.upgraded = false, true
+	}
+	if !c.old || root.get("$ref") == nil {
+		if types := typesOf(root.get("type")); len(types) == 0 || slices.Contains(types, "object") {
+			root.set("type", str("object"))
+		}
 	}
 	c.close(root)
-	return root, upgraded
+	for _, s := range c.doc.hidden {
+		c.parts(s)
+	}
+	out.cased = c.cased
+	return out
+}
+
+// rewritten is what became of a schema.
+type rewritten struct {
+	tree     *value
+	upgraded bool // it was of draft 7, and is of 2020-12
+	cased    bool // it has our own keyword
 }
 
 // draftIn is the draft that a document is of.
@@ -40,29 +59,15 @@ func draftIn(root *value, o Options) int {
 	return draftOf(root.get("$schema"))
 }
 
-// dropHidden removes, beside each $ref, the keywords that draft 7 hides and the
-// library does not.
-func dropHidden(s *value) {
-	if !s.isObject() {
-		return
-	}
-	if s.get("$ref").isString() {
-		for _, keyword := range []string{"const", "contains", "propertyNames", "if", "then", "else"} {
-			s.drop(keyword)
-		}
-	}
-	eachSubschema(s, func(_ string, _ position, sub *value) { dropHidden(sub) })
-}
-
 type closer struct {
 	doc   *document
 	old   bool // $ref hides its siblings
 	open  bool // only wrong-case names are refused
+	cased bool // such names were written down
 	steps int  // taken so far
 }
 
-// maxSteps bounds what looking through references may cost. Past it every
-// object counts as one that names properties, and is closed.
+// maxSteps bounds what looking through references may cost.
 const maxSteps = 1 << 20
 
 // close closes the object schema s, where one value begins, and the schemas of
@@ -72,18 +77,69 @@ func (c *closer) close(s *value) {
 		return
 	}
 	c.parts(s)
-	silent := s.get("additionalProperties") == nil && s.get("unevaluatedProperties") == nil
-	switch {
-	case c.open || !silent:
-		hidden := c.old && s.get("$ref") != nil
-		if names := s.get("properties").names(); len(names) > 0 && s.get("patternProperties") == nil && !hidden {
-			s.set(casedKeyword, strs(names))
+	n := c.namesIn(s)
+	if len(n.properties) == 0 {
+		return
+	}
+	if c.open || s.get("additionalProperties") != nil || s.get("unevaluatedProperties") != nil {
+		if !c.old || s.get("$ref") == nil {
+			s.set(casedKeyword, object(member{"names", strs(n.properties)}, member{"patterns", strs(n.patterns)}))
+			c.cased = true
 		}
-	case !c.names(s, map[*value]bool{}):
-	case composes(s):
-		s.set("unevaluatedProperties", boolean(false))
-	default:
+		return
+	}
+	c.admitRequired(s, n)
+	if !composes(s) {
 		s.set("additionalProperties", boolean(false))
+		return
+	}
+	if c.old {
+		return // drafts 4 and 6 cannot say it
+	}
+	if !c.namesBesideUnions(s) {
+		c.openBranches(s)
+	}
+	s.set("unevaluatedProperties", boolean(false))
+}
+
+// admitRequired names what is required without being described: else it could
+// be neither given nor left out.
+func (c *closer) admitRequired(s *value, n said) {
+	if c.old && s.get("$ref") != nil {
+		return
+	}
+	for _, name := range n.required {
+		if slices.Contains(n.properties, name) {
+			continue
+		}
+		props := s.get("properties")
+		if !props.isObject() {
+			props = object()
+			s.set("properties", props)
+		}
+		props.set(name, boolean(true))
+	}
+}
+
+// openBranches keeps the branches of a union open that name no property: a
+// value may be this object, or any.
+func (c *closer) openBranches(s *value) {
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		list := s.get(keyword)
+		if list == nil {
+			continue
+		}
+		for i, branch := range list.items {
+			if branch.kind == 't' {
+				branch = object()
+				list.items[i] = branch
+			}
+			types := typesOf(branch.get("type"))
+			mayBeObject := len(types) == 0 || slices.Contains(types, "object")
+			if branch.isObject() && mayBeObject && !composes(branch) && branch.get("additionalProperties") == nil && len(c.namesIn(branch).properties) == 0 {
+				branch.set("additionalProperties", boolean(true))
+			}
+		}
 	}
 }
 
@@ -96,7 +152,7 @@ func (c *closer) parts(s *value) {
 	}
 	eachSubschema(s, func(keyword string, where position, sub *value) {
 		switch {
-		case keyword == "not" || keyword == "if" || keyword == "contains":
+		case conditional(keyword) || keyword == "contains":
 		case where == part:
 			c.close(sub)
 		default:
@@ -105,45 +161,73 @@ func (c *closer) parts(s *value) {
 	})
 }
 
-// names reports whether s, or what it is composed of, names a property.
-func (c *closer) names(s *value, seen map[*value]bool) bool {
-	if !s.isObject() || seen[s] {
-		return false
-	}
-	if c.steps++; c.steps > maxSteps {
-		return true
+// conditional reports whether a keyword's schema asks, and does not tell.
+func conditional(keyword string) bool { return keyword == "not" || keyword == "if" }
+
+// said is what a schema, and all it is composed of, says about properties.
+type said struct{ properties, patterns, required []string }
+
+func (c *closer) namesIn(s *value) said {
+	var n said
+	c.gather(s, &n, map[*value]bool{}, nil)
+	n.properties, n.required = distinct(n.properties), distinct(n.required)
+	return n
+}
+
+func distinct(list []string) []string {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// namesBesideUnions reports whether a property is named outside of anyOf and
+// oneOf.
+func (c *closer) namesBesideUnions(s *value) bool {
+	var n said
+	c.gather(s, &n, map[*value]bool{}, []string{"anyOf", "oneOf"})
+	return len(n.properties) > 0
+}
+
+// gather adds what s says, and what it is composed of, but for the keywords
+// left out.
+func (c *closer) gather(s *value, n *said, seen map[*value]bool, without []string) {
+	if c.steps++; !s.isObject() || seen[s] || c.steps > maxSteps {
+		return
 	}
 	seen[s] = true
 	if ref := s.get("$ref"); ref.isString() {
-		if c.names(c.target(s, ref.text), seen) {
-			return true
-		}
+		c.gather(c.doc.target(s, ref.text), n, seen, without)
 		if c.old {
-			return false
+			return
 		}
 	}
-	if p := s.get("properties"); p.isObject() && len(p.members) > 0 {
-		return true
+	if ref := s.get("$dynamicRef"); ref.isString() {
+		c.gather(c.doc.target(s, ref.text), n, seen, without)
 	}
-	found := false
+	n.properties = append(n.properties, s.get("properties").names()...)
+	n.patterns = append(n.patterns, s.get("patternProperties").names()...)
+	n.required = append(n.required, s.get("required").strings()...)
+	if deps := s.get("dependentRequired"); deps.isObject() {
+		for _, m := range deps.members {
+			n.required = append(append(n.required, m.name), m.value.strings()...)
+		}
+	}
 	eachSubschema(s, func(keyword string, where position, sub *value) {
-		found = found || where == same && keyword != "not" && c.names(sub, seen)
+		if where == same && !conditional(keyword) && !slices.Contains(without, keyword) {
+			c.gather(sub, n, seen, without)
+		}
 	})
-	return found
 }
 
-// composed reports whether any object of the schema would have to be closed
+// composed reports whether any object of the document would have to be closed
 // across a composition.
-func (c *closer) composed(s *value) bool {
-	if !s.isObject() {
-		return false
+func (c *closer) composed() bool {
+	for s := range c.doc.owners {
+		if composes(s) && (c.open || s.get("additionalProperties") == nil) && len(c.namesIn(s).properties) > 0 {
+			return true
+		}
 	}
-	if composes(s) && s.get("additionalProperties") == nil && c.names(s, map[*value]bool{}) {
-		return true
-	}
-	found := false
-	eachSubschema(s, func(_ string, _ position, sub *value) { found = found || c.composed(sub) })
-	return found
+	return false
 }
 
 // composes reports whether other schemas apply to the same value as s.
@@ -152,107 +236,8 @@ func composes(s *value) bool {
 		return true
 	}
 	found := false
-	eachSubschema(s, func(keyword string, where position, _ *value) { found = found || where == same && keyword != "not" })
+	eachSubschema(s, func(keyword string, where position, _ *value) {
+		found = found || where == same && !conditional(keyword)
+	})
 	return found
-}
-
-// target is what a reference in s leads to; what is not in the document counts
-// as naming nothing, and is refused when the schema is compiled.
-func (c *closer) target(s *value, ref string) *value {
-	at, err := c.doc.resolve(ref, c.doc.owners[s])
-	if err != nil {
-		return nil
-	}
-	return at.schema
-}
-
-// upgrade rewrites a schema of draft 7, in place, so that it means the same
-// when read as 2020-12.
-func upgrade(s *value) {
-	if !s.isObject() {
-		return
-	}
-	for _, unknown := range []string{
-		"unevaluatedProperties", "unevaluatedItems", "dependentRequired", "dependentSchemas", "prefixItems", "minContains", "maxContains",
-		"$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef",
-	} {
-		s.drop(unknown)
-	}
-	if s.get("$ref").isString() {
-		// Before 2019-09 whatever stands beside $ref is ignored; what can be
-		// pointed at stays.
-		s.members = slices.DeleteFunc(s.members, func(m member) bool {
-			return !slices.Contains([]string{"$ref", "$schema", "definitions", "$defs", "title", "description"}, m.name)
-		})
-	}
-	s.drop("$schema") // the root gets the new one
-	if ref := s.get("$ref"); ref.isString() {
-		s.set("$ref", str(upgradePointer(ref.text)))
-	}
-	if id := s.get("$id"); id.isString() {
-		if base, anchor, ok := strings.Cut(id.text, "#"); ok {
-			s.drop("$id")
-			if base != "" {
-				s.set("$id", str(base))
-			}
-			if anchor != "" {
-				s.set("$anchor", str(anchor))
-			}
-		}
-	}
-	if items := s.get("items"); items.isArray() {
-		s.set("prefixItems", items)
-		s.drop("items")
-		if rest := s.get("additionalItems"); rest != nil {
-			s.set("items", rest)
-		}
-		if len(items.items) == 0 {
-			s.drop("prefixItems") // 2020-12 wants at least one
-		}
-	}
-	s.drop("additionalItems")
-	upgradeDependencies(s)
-	eachSubschema(s, func(_ string, _ position, sub *value) { upgrade(sub) })
-}
-
-// upgradePointer rewrites a reference by pointer to where upgrade puts things.
-func upgradePointer(ref string) string {
-	tokens := strings.Split(ref, "/")
-	if tokens[0] != "#" {
-		return ref
-	}
-	for i := 1; i < len(tokens); i++ {
-		switch tokens[i] {
-		case "properties", "patternProperties", "definitions", "$defs":
-			i++ // a name follows, not a keyword
-		case "dependencies":
-			tokens[i] = "dependentSchemas"
-			i++
-		case "additionalItems":
-			tokens[i] = "items"
-		case "items":
-			if i+1 < len(tokens) && tokens[i+1] != "" && strings.Trim(tokens[i+1], "0123456789") == "" {
-				tokens[i] = "prefixItems"
-			}
-		}
-	}
-	return strings.Join(tokens, "/")
-}
-
-func upgradeDependencies(s *value) {
-	deps := s.get("dependencies")
-	if !deps.isObject() {
-		return
-	}
-	s.drop("dependencies")
-	required, schemas := object(), object()
-	for _, m := range deps.members {
-		if m.value.isArray() {
-			required.set(m.name, m.value)
-		} else {
-			schemas.set(m.name, m.value)
-		}
-	}
-	s.set("dependentRequired", required)
-	s.set("dependentSchemas", schemas)
 }

@@ -3,8 +3,6 @@ package schema
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"unicode/utf8"
 )
 
 // What a strict schema may be (OpenAI, "Structured Outputs", "Supported
@@ -17,6 +15,7 @@ const (
 	strictLongEnum   = 250 // an enum of more may have
 	strictEnumChars  = 15_000
 	strictChars      = 120_000 // of names and enum values
+	strictSchemas    = 2 * strictProperties
 )
 
 // flattenStrict writes a strict schema, or says why there is none and writes
@@ -27,7 +26,7 @@ func flattenStrict(tree *value, d *dialect) (Flat, error) {
 	if err != nil {
 		return Flat{}, err
 	}
-	s := structured{flattener: f, added: map[string]bool{}, own: map[string]bool{}}
+	s := structured{flattener: f, added: map[string]string{}, own: map[string]bool{}}
 	var out *value
 	switch {
 	case f.recursive:
@@ -41,13 +40,7 @@ func flattenStrict(tree *value, d *dialect) (Flat, error) {
 		s.limits(out)
 	}
 	if s.reason == "" {
-		flat := Flat{Schema: out.json(), Strict: true, Changes: f.changes}
-		for _, path := range s.paths {
-			if !s.own[path] {
-				flat.Nullable = append(flat.Nullable, path)
-			}
-		}
-		return flat, nil
+		return Flat{Schema: out.json(), Strict: true, Changes: f.listed(), Nullable: s.paths, Empty: f.empty(root)}, nil
 	}
 	flat, err := flatten(tree, dialectOf(OpenAI))
 	flat.Reason = s.reason
@@ -61,9 +54,9 @@ type structured struct {
 	*flattener
 	reason string // why it cannot be, the first found
 
-	paths []string        // of properties that got a null, in order
-	added map[string]bool // those
-	own   map[string]bool // properties that may be null by themselves
+	paths []string          // of properties that got a null, in order
+	added map[string]string // those, and where they stand in the schema
+	own   map[string]bool   // properties that may be null by themselves
 
 	properties, enums, chars int
 }
@@ -79,6 +72,13 @@ func (s *structured) refuse(ptr, format string, args ...any) *value {
 }
 
 func (s *structured) limits(out *value) {
+	// Whoever gets the arguments cannot tell the two nulls apart.
+	for _, path := range s.paths {
+		if s.own[path] {
+			s.refuse(s.added[path], "where it is not given it would have to be null, which another form gives a meaning")
+			return
+		}
+	}
 	parts, refs := 0, 0
 	out.count(&parts, &refs)
 	switch {
@@ -103,9 +103,15 @@ func (s *structured) schema(in *value, path string, level int) *value {
 		return s.refuse(ptr, "accepts any value")
 	case in.kind == 'f':
 		return s.refuse(ptr, "accepts no value")
+	case s.tooLarge():
+		return s.refuse("", "too large")
 	}
+	s.values++
 	w := writing{flattener: s.flattener, ptr: ptr, in: s.new(ptr, slices.Clone(in.members)...)}
 	w.enums() // const becomes enum
+	if !s.typed(w.in) {
+		return s.refuse(ptr, "none of the values of its enum has its type")
+	}
 	if types := inferredTypes(w.in); w.in.get("type") == nil && len(types) > 0 {
 		w.in.set("type", typeValue(types))
 	}
@@ -128,12 +134,12 @@ func (s *structured) schema(in *value, path string, level int) *value {
 		switch m.name {
 		case "properties", "required", "additionalProperties", "items", "prefixItems":
 		case "title", "description", "type":
-			out.set(m.name, m.value)
+			s.copy(out, m)
 		case "enum":
 			s.enum(out, m.value, ptr)
 		case "format":
 			if slices.Contains(s.dialect.formats["string"], m.value.text) {
-				out.set(m.name, m.value)
+				s.copy(out, m)
 			} else {
 				w.drop(out, m)
 			}
@@ -141,7 +147,7 @@ func (s *structured) schema(in *value, path string, level int) *value {
 			return s.refuse(ptr, "has patternProperties")
 		default:
 			if s.dialect.has(m.name) {
-				out.set(m.name, m.value)
+				s.copy(out, m)
 			} else {
 				w.drop(out, m)
 			}
@@ -156,14 +162,36 @@ func (s *structured) schema(in *value, path string, level int) *value {
 	return out
 }
 
+// tooLarge reports whether there is too much to go on. Schemas of the first
+// stage share parts: written out they can be as large as anything.
+func (s *structured) tooLarge() bool {
+	return s.values > strictSchemas || s.bytes > maxFlatBytes || s.chars > maxFlatBytes || s.work > maxWork
+}
+
+// copy takes a keyword as it is.
+func (s *structured) copy(out *value, m member) {
+	s.bytes += size(m.value).bytes + len(m.name)
+	out.set(m.name, m.value)
+}
+
+// typed leaves in an enum what has the type that stands beside it, and reports
+// whether that is anything.
+func (s *structured) typed(in *value) bool {
+	list, types := in.get("enum"), typesOf(in.get("type"))
+	if list == nil || types == nil {
+		return true
+	}
+	s.toil(len(list.items))
+	list = ofTypes(list, types)
+	in.set("enum", list)
+	return len(list.items) > 0
+}
+
 // inferredTypes are the types that a schema is about, if it does not say.
 func inferredTypes(in *value) []string {
 	var types []string
 	if list := in.get("enum"); list != nil {
-		for _, v := range list.items {
-			types = unionOf(types, []string{typeOf(v)})
-		}
-		return types
+		return valueTypes(list)
 	}
 	for _, m := range in.members {
 		if t := typeOfKeyword(m.name); t != "" {
@@ -179,7 +207,7 @@ func (s *structured) union(w *writing, branches []*value, path string, level int
 	for _, m := range w.in.members {
 		switch {
 		case m.name == "title" || m.name == "description":
-			out.set(m.name, m.value)
+			s.copy(out, m)
 		case remark(m.name):
 			w.drop(out, m)
 		}
@@ -189,139 +217,4 @@ func (s *structured) union(w *writing, branches []*value, path string, level int
 	}
 	out.set("anyOf", list)
 	return out
-}
-
-func (s *structured) object(out, in *value, path string, level int) {
-	ptr := s.origin[in]
-	props, rest := in.get("properties"), in.get("additionalProperties")
-	names := props.names()
-	switch {
-	case level > strictLevels:
-		s.refuse(ptr, "nested more than %d deep", strictLevels)
-		return
-	case rest != nil && rest.kind != 'f':
-		s.refuse(ptr, "takes properties that it does not name")
-		return
-	case rest == nil && len(names) == 0:
-		s.refuse(ptr, "names no property and so takes any")
-		return
-	}
-	required := in.get("required").strings()
-	for _, name := range required {
-		if !slices.Contains(names, name) {
-			s.refuse(ptr, "requires %q without describing it", name)
-			return
-		}
-	}
-	written := object()
-	for _, m := range props.list() {
-		if m.value.kind == 'f' {
-			continue // it must not be there, and closed says so
-		}
-		s.properties++
-		s.chars += utf8.RuneCountInString(m.name)
-		at := path + pointer(m.name)
-		sub := s.schema(m.value, at, level)
-		switch null := acceptsNull(sub); {
-		case slices.Contains(required, m.name):
-			s.own[at] = s.own[at] || null
-		case null:
-			s.own[at] = true
-			s.note(s.origin[m.value], "made required; it may be null")
-		default:
-			s.addNull(sub)
-			if !s.added[at] {
-				s.added[at] = true
-				s.paths = append(s.paths, at)
-			}
-			s.note(s.origin[m.value], "made required, with null for not given")
-		}
-		written.members = append(written.members, member{m.name, sub})
-	}
-	if rest == nil {
-		s.note(ptr, "closed to properties that it does not name")
-	}
-	out.set("properties", written)
-	out.set("required", strs(written.names()))
-	out.set("additionalProperties", boolean(false))
-}
-
-func (s *structured) array(out, in *value, path string, level int) {
-	ptr := s.origin[in]
-	prefix, rest := in.get("prefixItems").elements(), in.get("items")
-	if level > strictLevels {
-		s.refuse(ptr, "nested more than %d deep", strictLevels)
-		return
-	}
-	if len(prefix) > 0 {
-		for _, item := range prefix[1:] {
-			if !item.equal(prefix[0]) {
-				s.refuse(ptr, "its items differ by position")
-				return
-			}
-		}
-		switch {
-		case rest != nil && rest.kind == 'f':
-			limit := number(strconv.Itoa(len(prefix)))
-			if old := in.get("maxItems"); old == nil {
-				out.set("maxItems", limit)
-			} else {
-				(&merge{flattener: s.flattener, out: out, ptr: ptr}).tightest("maxItems", old, limit, -1)
-			}
-			rest = prefix[0]
-		case rest == nil || !rest.equal(prefix[0]):
-			s.refuse(ptr, "its items differ by position")
-			return
-		}
-	}
-	if rest == nil {
-		s.refuse(ptr, "accepts any items")
-		return
-	}
-	out.set("items", s.schema(rest, path+"/*", level))
-}
-
-func (s *structured) enum(out, list *value, ptr string) {
-	chars := 0
-	for _, v := range list.items {
-		switch v.kind {
-		case '{', '[':
-			s.refuse(ptr, "its enum has objects or lists")
-			return
-		case '"':
-			chars += utf8.RuneCountInString(v.text)
-		default:
-		}
-	}
-	s.enums += len(list.items)
-	s.chars += chars
-	if len(list.items) > strictLongEnum && chars > strictEnumChars || len(list.items) == 0 {
-		s.refuse(ptr, "its enum has %d values of %d characters", len(list.items), chars)
-		return
-	}
-	out.set("enum", list)
-}
-
-// acceptsNull reports whether a written schema accepts null.
-func acceptsNull(s *value) bool {
-	if list := s.get("anyOf"); list != nil {
-		return slices.ContainsFunc(list.items, acceptsNull)
-	}
-	isNull := func(v *value) bool { return v.kind == 'n' }
-	if list := s.get("enum"); list != nil && !slices.ContainsFunc(list.items, isNull) {
-		return false
-	}
-	return slices.Contains(typesOf(s.get("type")), "null")
-}
-
-// addNull lets a written schema accept null.
-func (s *structured) addNull(out *value) {
-	if list := out.get("anyOf"); list != nil {
-		out.set("anyOf", array(append(slices.Clone(list.items), object(member{"type", str("null")}))...))
-		return
-	}
-	if list := out.get("enum"); list != nil {
-		out.set("enum", array(append(slices.Clone(list.items), &value{kind: 'n'})...))
-	}
-	out.set("type", typeValue(unionOf(typesOf(out.get("type")), []string{"null"})))
 }

@@ -31,6 +31,7 @@ type limits struct {
 	bytes      int
 	depth      int
 	values     int
+	name       int  // bytes of a member's name; 0 is any number
 	duplicates bool // repeated names are accepted, the last one wins
 }
 
@@ -94,21 +95,28 @@ func (p *parser) value(depth int) (*value, error) {
 		}
 		_, err = p.dec.ReadToken()
 	case '{':
+		at := map[string]int{} // of members, where one may replace another
 		for p.dec.PeekKind() != '}' {
 			name, err := p.dec.ReadToken()
 			if err != nil {
 				return nil, p.fail(err)
 			}
 			key := name.String()
+			if p.lim.name > 0 && len(key) > p.lim.name {
+				return nil, p.refuse("a name of %d bytes, want at most %d", len(key), p.lim.name)
+			}
 			item, err := p.value(depth + 1)
 			if err != nil {
 				return nil, err
 			}
-			if p.lim.duplicates {
-				v.set(key, item)
-			} else {
-				v.members = append(v.members, member{key, item})
+			if i, twice := at[key]; twice {
+				v.members[i].value = item
+				continue
 			}
+			if p.lim.duplicates {
+				at[key] = len(v.members)
+			}
+			v.members = append(v.members, member{key, item})
 		}
 		_, err = p.dec.ReadToken()
 	}

@@ -11,27 +11,29 @@ import (
 //nolint:gochecknoglobals // a constant in all but form
 var foreignTypes = map[string]string{
 	"object": "object", "dict": "object", "dictionary": "object", "map": "object", "hashmap": "object", "hashtable": "object",
-	"mapping": "object", "struct": "object", "record": "object", "json": "object", "treemap": "object", "linkedhashmap": "object",
+	"mapping": "object", "struct": "object", "record": "object", "treemap": "object", "linkedhashmap": "object",
 	"number": "number", "float": "number", "float32": "number", "float64": "number", "double": "number", "decimal": "number",
 	"bigdecimal": "number", "numeric": "number", "real": "number", "num": "number",
 	"integer": "integer", "int": "integer", "int8": "integer", "int16": "integer", "int32": "integer", "int64": "integer",
 	"uint": "integer", "uint8": "integer", "uint16": "integer", "uint32": "integer", "uint64": "integer", "long": "integer",
 	"short": "integer", "bigint": "integer", "biginteger": "integer", "byte": "integer",
 	"string": "string", "str": "string", "text": "string", "char": "string", "character": "string", "varchar": "string",
-	"date": "string", "datetime": "string", "date-time": "string", "time": "string", "timestamp": "string", "uuid": "string",
+	"date": "string", "datetime": "string", "date-time": "string", "time": "string", "uuid": "string",
 	"uri": "string", "url": "string", "email": "string", "path": "string", "bytes": "string", "base64": "string",
 	"boolean": "boolean", "bool": "boolean",
 	"array": "array", "list": "array", "arraylist": "array", "linkedlist": "array", "tuple": "array", "set": "array",
 	"hashset": "array", "frozenset": "array", "sequence": "array", "iterable": "array", "collection": "array", "vector": "array", "slice": "array",
 	"null": "null", "none": "null", "nonetype": "null", "nil": "null", "void": "null", "undefined": "null",
 	"any": "", "unknown": "", "mixed": "", "anything": "",
+	// Either seconds or a date; any value.
+	"timestamp": "", "json": "",
 }
 
 // foreignFormats are names of types that JSON Schema calls formats.
 //
 //nolint:gochecknoglobals // a constant in all but form
 var foreignFormats = map[string]string{
-	"date": "date", "datetime": "date-time", "date-time": "date-time", "timestamp": "date-time", "time": "time",
+	"date": "date", "datetime": "date-time", "date-time": "date-time", "time": "time",
 	"uuid": "uuid", "uri": "uri", "url": "uri", "email": "email",
 }
 
@@ -39,6 +41,7 @@ var foreignFormats = map[string]string{
 const (
 	maxTypeName  = 256
 	maxTypeDepth = 8
+	maxTypeParts = 64
 )
 
 // readType reads the name of a type as people write it: "dict", "List<String>",
@@ -126,6 +129,10 @@ func readGeneric(name string, args []string, depth int) *value {
 
 // readUnion reads types of which a value may have any.
 func readUnion(parts []string, depth int) *value {
+	parts = unionOf(nil, parts)
+	if len(parts) > maxTypeParts {
+		return nil
+	}
 	var kinds []string
 	var branches []*value
 	simple := true

@@ -114,10 +114,11 @@ func (w *writing) split() []*value {
 				continue // it is not about these
 			}
 			if m.name == "enum" {
-				m.value = array(slices.DeleteFunc(slices.Clone(m.value.items), func(v *value) bool { return len(commonTypes([]string{typeOf(v)}, []string{t})) == 0 })...)
 				if t == "null" {
 					continue // it has one value
 				}
+				w.toil(len(m.value.items))
+				m.value = ofTypes(m.value, []string{t})
 			}
 			b.members = append(b.members, m)
 		}

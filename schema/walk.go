@@ -5,10 +5,14 @@ import (
 	"strings"
 )
 
-// accepts reports whether text is one JSON value that n accepts. False means
-// only that the full library must decide. It allocates nothing.
-func (n *node) accepts(text string) bool {
-	w := walker{s: text, fuel: 8*len(text) + 4096}
+// accepts reports whether text is one JSON value that n accepts, and not nested
+// deeper than depth, 0 being any. False means only that the full library must
+// decide. It allocates nothing.
+func (n *node) accepts(text string, depth int) bool {
+	if depth == 0 {
+		depth = maxFastDepth
+	}
+	w := walker{s: text, levels: min(depth, maxFastDepth), fuel: 8*len(text) + 4096}
 	w.space()
 	if !w.value(n) {
 		return false
@@ -23,6 +27,9 @@ const maxFastDepth = 256
 // behind the last one, after false anywhere.
 func (w *walker) value(n *node) bool {
 	if w.i >= len(w.s) || n.pass {
+		return false
+	}
+	if n.gate != 0 && n.gate&typeStarting(w.s[w.i]) == 0 {
 		return false
 	}
 	if n.whole != nil {
@@ -72,7 +79,7 @@ func (w *walker) some(n *node) bool {
 	}
 	defer w.up()
 	t := typeStarting(w.s[w.i])
-	start, depth := w.i, w.depth
+	start, depth, levels := w.i, w.depth, w.levels
 	for _, branch := range n.union {
 		if branch.resolved(0)&t == 0 {
 			continue
@@ -83,12 +90,20 @@ func (w *walker) some(n *node) bool {
 		if !w.again(start) {
 			return false
 		}
-		w.depth = depth
+		w.depth, w.levels = depth, levels
 	}
 	return false
 }
 
 func (w *walker) up() { w.depth-- }
+
+// down enters an object or array; out leaves it.
+func (w *walker) down() bool {
+	w.levels--
+	return w.levels >= 0
+}
+
+func (w *walker) out() { w.levels++ }
 
 // again goes back to where a part began, as long as that keeps the whole
 // linear in the length of the text.
@@ -116,10 +131,7 @@ func typeStarting(c byte) typeSet {
 }
 
 func (w *walker) object(n *node) bool {
-	if n.enum != nil {
-		return false
-	}
-	if w.depth++; w.depth > maxFastDepth {
+	if n.enum != nil || !w.down() {
 		return false
 	}
 	var (
@@ -133,7 +145,7 @@ func (w *walker) object(n *node) bool {
 	w.space()
 	if w.i < len(w.s) && w.s[w.i] == '}' {
 		w.i++
-		w.depth--
+		w.out()
 		return n.required == 0 && n.minMembers == 0
 	}
 	for {
@@ -150,8 +162,10 @@ func (w *walker) object(n *node) bool {
 				if n.extra == nil || nother == len(others) {
 					return false
 				}
-				if n.cased && n.misspelled(name) {
-					return false
+				if n.cased != nil {
+					if _, wrong := n.cased.wrong(name); wrong {
+						return false
+					}
 				}
 				if slices.Contains(others[:nother], name) {
 					return false
@@ -187,7 +201,7 @@ func (w *walker) object(n *node) bool {
 			break
 		}
 	}
-	w.depth--
+	w.out()
 	return seen&n.required == n.required && count >= n.minMembers && (n.maxNames < 0 || count <= n.maxNames)
 }
 
@@ -206,27 +220,15 @@ func (n *node) find(name string) int {
 	return -1
 }
 
-func (n *node) misspelled(name string) bool {
-	for i := range n.props {
-		if strings.EqualFold(n.props[i].name, name) {
-			return true
-		}
-	}
-	return false
-}
-
 func (w *walker) array(n *node) bool {
-	if n.enum != nil {
-		return false
-	}
-	if w.depth++; w.depth > maxFastDepth {
+	if n.enum != nil || !w.down() {
 		return false
 	}
 	w.i++
 	w.space()
 	if w.i < len(w.s) && w.s[w.i] == ']' {
 		w.i++
-		w.depth--
+		w.out()
 		return n.minItems == 0
 	}
 	count := 0
@@ -247,7 +249,7 @@ func (w *walker) array(n *node) bool {
 			break
 		}
 	}
-	w.depth--
+	w.out()
 	return count >= n.minItems && (n.maxItems < 0 || count <= n.maxItems)
 }
 
@@ -277,10 +279,10 @@ func (e *enum) has(s string) bool {
 func (w *walker) number(n *node) bool {
 	start := w.i
 	whole, ok := w.digits()
-	if !ok {
+	if !ok || w.i-start > maxNumberChars {
 		return false
 	}
-	if whole && n.number == nil && n.enum == nil && w.i-start <= maxNumberChars {
+	if whole && n.number == nil && n.enum == nil {
 		return true // any whole number: the type was looked at before
 	}
 	return n.number.accepts(w.s[start:w.i], n)
@@ -295,22 +297,13 @@ func (b *numberBounds) accepts(text string, n *node) bool {
 	if n.types&typeNumber == 0 && !d.isInteger() {
 		return false
 	}
-	if n.enum != nil && !n.enum.hasNumber(d) {
+	if n.enum != nil && !n.enum.numbers[d] {
 		return false
 	}
 	if b == nil {
 		return true
 	}
 	return d.within(b.minimum, 0, 1) && d.within(b.above, 1, 1) && d.within(b.maximum, -1, 0) && d.within(b.below, -1, -1) && d.divides(b.multipleOf)
-}
-
-func (e *enum) hasNumber(d decimal) bool {
-	for _, listed := range e.numbers {
-		if c, ok := d.compare(listed); ok && c == 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // within reports whether comparing d with bound gives from to to.

@@ -51,9 +51,18 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+const (
+	maxNames = 50  // listed in one sentence
+	maxText  = 400 // characters of a schema or pattern in one
+)
+
 // names quotes a list of names.
 func names(list []string) string {
-	return strings.Join(apply(list, func(s string) string { return string(quote(clip(s, 60))) }), ", ")
+	said := apply(list[:min(len(list), maxNames)], func(s string) string { return string(quote(clip(s, 60))) })
+	if len(list) > maxNames {
+		said = append(said, fmt.Sprintf("… (%d in all)", len(list)))
+	}
+	return strings.Join(said, ", ")
 }
 
 // show writes a value of a schema, such as a listed constant.
@@ -66,9 +75,8 @@ func show(v any) string {
 }
 
 func oneOf(list []any) string {
-	const most = 50
-	shown := apply(list[:min(len(list), most)], show)
-	if len(list) > most {
+	shown := apply(list[:min(len(list), maxNames)], show)
+	if len(list) > maxNames {
 		shown = append(shown, fmt.Sprintf("… (%d in all)", len(list)))
 	}
 	if len(shown) == 1 {
@@ -80,7 +88,7 @@ func oneOf(list []any) string {
 // nearest is the name that a wrong one was probably meant to be; "" when none
 // is near.
 func nearest(wrong string, list []string) string {
-	best, least := "", len(wrong)/3+2
+	best, least := "", min(len(wrong)/2, 3)+1
 	for _, name := range list {
 		if strings.EqualFold(name, wrong) {
 			return name
@@ -92,7 +100,8 @@ func nearest(wrong string, list []string) string {
 	return best
 }
 
-// distance counts the single-byte edits between a and b, up to most.
+// distance counts the single-byte edits between a and b; most means that or
+// more.
 func distance(a, b string, most int) int {
 	if len(a)-len(b) >= most || len(b)-len(a) >= most || len(a) > 128 {
 		return most
@@ -102,7 +111,7 @@ func distance(a, b string, most int) int {
 		row[j] = j
 	}
 	for i := range len(a) {
-		last := row[0]
+		last, least := row[0], i+1
 		row[0] = i + 1
 		for j := range len(b) {
 			cost := last
@@ -111,6 +120,10 @@ func distance(a, b string, most int) int {
 			}
 			last = row[j+1]
 			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+			least = min(least, row[j+1])
+		}
+		if least >= most {
+			return most
 		}
 	}
 	return row[len(b)]

@@ -3,7 +3,7 @@ package schema
 import (
 	"fmt"
 	"slices"
-	"strconv"
+	"strings"
 )
 
 // write is the second stage: a schema of the first in the dialect. Depth is
@@ -12,7 +12,7 @@ func (f *flattener) write(s *value, depth int) *value {
 	if s.isBool() {
 		return f.writeBool(s)
 	}
-	if depth > maxFlatDepth || f.values > maxFlatValues || f.bytes > maxFlatBytes {
+	if depth > maxFlatDepth || f.values > maxFlatValues || f.bytes > maxFlatBytes || f.work > maxWork {
 		f.full = true
 		return f.tooLarge(s)
 	}
@@ -60,121 +60,6 @@ type writing struct {
 	in    *value
 	lost  []member // what the dialect does not have
 	free  bool     // maxContains counts on a contains that accepts more than it did
-}
-
-// bounds turns exclusive bounds into inclusive ones where the dialect has only
-// those.
-func (w *writing) bounds() {
-	whole := slices.Equal(typesOf(w.in.get("type")), []string{"integer"})
-	for _, b := range []struct {
-		exclusive, inclusive string
-		step                 int64
-		words                string
-	}{{"exclusiveMinimum", "minimum", 1, "Greater than"}, {"exclusiveMaximum", "maximum", -1, "Less than"}} {
-		v := w.in.get(b.exclusive)
-		if v == nil || w.dialect.has(b.exclusive) {
-			continue
-		}
-		w.in.drop(b.exclusive)
-		n, err := strconv.ParseInt(v.text, 10, 64)
-		if whole && err == nil && n+b.step > n == (b.step > 0) {
-			v = number(strconv.FormatInt(n+b.step, 10))
-			w.note(w.ptr, "%s became %s", b.exclusive, b.inclusive)
-		} else {
-			w.widen(w.ptr, "%s became %s", b.exclusive, b.inclusive)
-			describe(w.in, b.words+" "+v.text+".")
-		}
-		m := merge{flattener: w.flattener, out: w.in, ptr: w.ptr}
-		if old := w.in.get(b.inclusive); old != nil {
-			m.tightest(b.inclusive, old, v, int(b.step))
-		} else {
-			w.in.set(b.inclusive, v)
-		}
-	}
-}
-
-// tuples turns prefixItems into items that are any of them.
-func (w *writing) tuples() {
-	prefix, rest := w.in.get("prefixItems"), w.in.get("items")
-	if prefix == nil || w.dialect.has("prefixItems") {
-		return
-	}
-	w.widen(w.ptr, "items that differ by position became items of any of these kinds")
-	w.in.drop("prefixItems")
-	w.in.drop("items")
-	list := slices.Clone(prefix.items)
-	if rest != nil && rest.kind == 'f' {
-		limit := number(strconv.Itoa(len(list)))
-		if old := w.in.get("maxItems"); old != nil {
-			(&merge{flattener: w.flattener, out: w.in, ptr: w.ptr}).tightest("maxItems", old, limit, -1)
-		} else {
-			w.in.set("maxItems", limit)
-		}
-	} else if !within(w.in.get("maxItems"), len(list)) {
-		list = append(list, rest) // nil: open
-	}
-	if one := w.anyOf(list, w.ptr); one != nil {
-		w.in.set("items", one)
-	}
-}
-
-// within reports whether a limit is given and at most so high.
-func within(limit *value, most int) bool {
-	if limit == nil {
-		return false
-	}
-	n, ok := parseDecimal(limit.text)
-	c, sure := n.compare(decimal{digits: int64(most)})
-	return ok && sure && c <= 0
-}
-
-// enums turns const into enum, and drops an enum that the dialect cannot hold;
-// the description then says the values. An enum says the types of its values,
-// so they are written out where the dialect wants types.
-func (w *writing) enums() {
-	if w.in.get("const") != nil && !w.dialect.has("const") {
-		w.in.set("enum", valuesOf(w.in))
-		w.in.drop("const")
-	}
-	list := w.in.get("enum")
-	if list == nil || !w.dialect.textEnum {
-		return
-	}
-	if len(list.items) == 0 {
-		w.in.drop("enum")
-		w.widen(w.ptr, "removed an enum without values")
-		return
-	}
-	var types []string
-	for _, v := range list.items {
-		types = unionOf(types, []string{typeOf(v)})
-	}
-	if own := typesOf(w.in.get("type")); own == nil {
-		w.in.set("type", typeValue(types))
-	} else if both := commonTypes(types, own); len(both) > 0 {
-		// Only values of these types can occur.
-		w.in.set("type", typeValue(both))
-	}
-}
-
-// typeOf is the narrowest type of a value.
-func typeOf(v *value) string {
-	switch v.kind {
-	case 'n':
-		return "null"
-	case 't', 'f':
-		return "boolean"
-	case '0':
-		if d, ok := parseDecimal(v.text); ok && d.isInteger() {
-			return "integer"
-		}
-		return "number"
-	case '"':
-		return "string"
-	case '[':
-		return "array"
-	}
-	return "object"
 }
 
 // keywords writes what is left, keyword by keyword.
@@ -239,6 +124,7 @@ func (w *writing) keyword(out *value, m member) {
 			return
 		}
 		n, likely, refs := size(m.value), 0, 0
+		w.toil(n.values)
 		m.value.count(&likely, &refs) // Compile counts what looks like a schema
 		if w.depth+n.depth > maxFlatDepth || refs > 0 || !w.reserve(likely) {
 			w.lost = append(w.lost, m)
@@ -283,6 +169,7 @@ func (w *writing) named(out *value, m member) {
 			}
 			if keys := w.dialect.keys; keys != nil && !keys.MatchString(named.name) {
 				w.note(w.origin[named.value], "the provider refuses this property name: want %s", keys)
+				w.refused = unionOf(w.refused, []string{shortPlace(w.origin[named.value])})
 			}
 		}
 		w.bytes += len(quote(named.name)) + 4
@@ -300,18 +187,45 @@ func (w *writing) knownRequired(out *value) {
 	if list == nil {
 		return
 	}
-	var known []string
+	find := finder(out.get("properties"))
+	var known, unknown []string
 	for _, name := range list.strings() {
-		if out.get("properties").get(name) != nil {
+		if find(name) != nil {
 			known = append(known, name)
 		} else {
-			w.widen(w.ptr, "%q is required but not described", name)
-			describe(out, fmt.Sprintf("%s is required.", quote(name)))
+			unknown = append(unknown, name)
 		}
 	}
 	if out.drop("required"); len(known) > 0 {
 		out.set("required", strs(known))
 	}
+	if len(unknown) > 0 {
+		names := listNames(unknown)
+		w.widen(w.ptr, "%s required but not described", names)
+		describe(out, names+" required.")
+		w.bytes += len(names)
+	}
+}
+
+// listNames lists names, as many as a description has place for, and "is" or
+// "are".
+func listNames(names []string) string {
+	shown, length := apply(names[:1], func(s string) string { return string(quote(clip(s, maxShown))) }), 0
+	for _, name := range names[1:] {
+		text := string(quote(name))
+		if length += len(text); length > maxHint {
+			break
+		}
+		shown = append(shown, text)
+	}
+	text := strings.Join(shown, ", ")
+	switch rest := len(names) - len(shown); {
+	case rest > 0:
+		return fmt.Sprintf("%s and %d more are", text, rest)
+	case len(names) > 1:
+		return text + " are"
+	}
+	return text + " is"
 }
 
 // finish sees to it that the root says it is an object even where all of it
