@@ -5,20 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"sync/atomic"
 
 	"github.com/ferrule-dev/ferrule/schema"
 )
 
-// Args are the arguments of one call, checked against the schema. They cannot
-// be changed: who wants other arguments has them admitted anew. Only
-// [Tool.Admit] makes them.
+// Args are the arguments of one call, checked against the schema of one tool.
+// They cannot be changed: who wants other arguments has them admitted anew.
+// Only [Tool.Admit] and its like make them; the zero value is nobody's.
 type Args struct{ a *admitted }
 
 type admitted struct {
+	by       *schema.Schema
 	text     string
 	received string
-	decoded  any // typed tools: *In
+	decoded  any         // typed tools: *In
+	taken    atomic.Bool // decoded was given to a function that could write to it
 	mended   []string
 }
 
@@ -26,7 +28,7 @@ type admitted struct {
 // UTF-8, no duplicate keys, nothing behind it.
 func (a Args) Text() string {
 	if a.a == nil {
-		return "{}"
+		return ""
 	}
 	return a.a.text
 }
@@ -50,29 +52,41 @@ func (a Args) Mended() []string {
 // Decode reads the arguments into the Go value that v points to.
 func (a Args) Decode(v any) error { return schema.Decode(a.Text(), v) }
 
-// MarshalJSON writes the arguments as they are.
-func (a Args) MarshalJSON() ([]byte, error) { return []byte(a.Text()), nil }
+// Admit is the way to Args: it reads the text, checks it against the schema
+// and, for a typed tool, decodes it. Blank text is {}. The error is an [Error]
+// of kind invalid_input, with words a model can repair from.
+func (t *Tool) Admit(input json.RawMessage) (Args, error) {
+	return t.admit(&admitted{received: string(input)}, string(input), nil)
+}
 
-// Admit is the one way to Args: it reads the text, checks it against the
-// schema and, for a typed tool, decodes it. Blank text is {}. mend, where not
-// nil, may repair text that is not JSON, once, and says what it changed; what
-// it returns passes every check ([schema.Repair] is one). The error is an
-// [Error] of kind invalid_input, with words a model can repair from.
-func (t *Tool) Admit(input json.RawMessage, mend func(text string) (mended string, changes []string, err error)) (Args, error) {
+// AdmitMended is Admit for a host that lets text which is not JSON be repaired,
+// once. mend says what it changed; what it returns passes every check.
+// [schema.Repair] is one.
+func (t *Tool) AdmitMended(input json.RawMessage, mend func(text string) (mended string, changes []string, err error)) (Args, error) {
+	return t.admit(&admitted{received: string(input)}, string(input), mend)
+}
+
+// Readmit checks arguments that a validator, a hook or a person put in the
+// place of old ones. What was received stays what the model sent.
+func (t *Tool) Readmit(old Args, input json.RawMessage) (Args, error) {
+	return t.admit(&admitted{received: old.Received(), mended: old.Mended()}, string(input), nil)
+}
+
+// Admitted reports whether these arguments were checked for this tool as it is
+// now. A runtime runs nothing else.
+func (t *Tool) Admitted(a Args) bool { return a.a != nil && t.input != nil && a.a.by == t.input }
+
+func (t *Tool) admit(a *admitted, text string, mend func(string) (string, []string, error)) (Args, error) {
 	if t.input == nil {
 		return Args{}, &Error{Kind: Failed, Text: "The tool is not ready.", Detail: fmt.Sprintf("tool %q: not made by Check, New or Spec.Tool", t.Name)}
 	}
-	a := &admitted{received: string(input)}
-	a.text = a.received
-	if blank(a.text) {
+	a.by, a.text = t.input, text
+	if blank(text) {
 		a.text = "{}"
 	}
 	err := t.input.Check(a.text)
 	if mend != nil && errors.As(err, new(*schema.SyntaxError)) {
 		err = t.mend(a, mend, err)
-	}
-	if err == nil && strings.TrimLeft(a.text, " \t\r\n")[0] != '{' {
-		err = schema.CheckObject(a.text)
 	}
 	if err == nil && t.decode != nil {
 		a.decoded, err = t.decode(a.text)
@@ -117,14 +131,4 @@ func invalidInput(err error) *Error {
 		text = "the arguments are not valid JSON: " + text
 	}
 	return &Error{Kind: InvalidInput, Text: "InputValidationError: " + text, Cause: err}
-}
-
-// typed returns the decoded arguments of a typed tool.
-func typed[In any](a Args) (*In, error) {
-	if a.a != nil {
-		if in, ok := a.a.decoded.(*In); ok {
-			return in, nil
-		}
-	}
-	return nil, fmt.Errorf("arguments of another tool: want those admitted for %T", *new(In))
 }

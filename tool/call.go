@@ -9,12 +9,13 @@ type Call struct {
 	Input json.RawMessage // JSON text as received
 }
 
-// Caller is on whose behalf a call is made. The zero value is nobody's call,
-// with nobody to ask.
+// Caller is on whose behalf a call is made. The zero value is the local
+// principal, with nobody to ask.
 type Caller struct {
 	Principal string // for whom the session runs; "" is local
 	Session   string // one conversation
 	Client    string // the program that sent it
+	Tenant    string // principals that share nothing with others
 	Agent     string // which agent of the session
 	Run       string // one request within the session
 	Attended  bool   // a person can be asked
@@ -51,11 +52,20 @@ func (t Trust) Untrusted() bool { return t < SkillTrusted || t > BuiltIn }
 
 // String is the word used in configuration, rules and records.
 func (t Trust) String() string {
-	words := [...]string{"inbound", "web", "mcp", "skill-untrusted", "skill-trusted", "own", "built-in"}
-	if int(t) >= len(words) {
-		t = Inbound
-	}
-	return words[t]
+	return word(trustWords(), t)
+}
+
+// MarshalText writes the word.
+func (t Trust) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText reads the word.
+func (t *Trust) UnmarshalText(text []byte) (err error) {
+	*t, err = fromWord[Trust](trustWords(), string(text))
+	return err
+}
+
+func trustWords() []string {
+	return []string{"inbound", "web", "mcp", "skill-untrusted", "skill-trusted", "own", "built-in"}
 }
 
 // Request is one call on its way: what policy, guard, inbox, journal, hooks and
@@ -76,9 +86,9 @@ type Request struct {
 }
 
 // Facts are what a call is about, in forms that rules can match: never the raw
-// text.
+// text. Where a list is empty nothing is known, and no rule about it matches.
 type Facts struct {
-	Paths    []string // cleaned and absolute
-	Hosts    []string // as they will be connected to
-	Commands []string // each command of a parsed line, without its quotes
+	Paths    []string   // cleaned and absolute
+	Hosts    []string   // as they will be connected to
+	Commands [][]string // each command of a parsed line, word by word, unquoted
 }

@@ -1,10 +1,11 @@
 package tool
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Claims are what a tool says about its calls. Nothing claimed means the
@@ -119,13 +120,17 @@ func (a Access) Meets(b Access) bool {
 // thing cannot pass each other.
 func checkResource(r string) error {
 	kind, path, ok := strings.Cut(r, ":")
-	switch {
-	case !ok || kind == "":
+	if !ok || kind == "" {
 		return fmt.Errorf("%q: want kind:path, such as file:/a/b", r)
-	case strings.ContainsAny(kind, "/ "):
-		return fmt.Errorf("%q: the kind before the colon is one word", r)
-	case strings.ContainsRune(path, 0):
-		return errors.New("a resource with a zero byte")
+	}
+	if strings.Trim(kind, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		return fmt.Errorf("%q: the kind before the colon has small letters, digits and -", r)
+	}
+	if !utf8.ValidString(path) || strings.ContainsFunc(path, func(c rune) bool { return unicode.Is(unicode.C, c) }) {
+		return fmt.Errorf("%q: want characters that can be seen", r)
+	}
+	if kind == "file" && path != "" && (path[0] != '/' || strings.Contains(path, `\`)) {
+		return fmt.Errorf("%q: want an absolute path with /", r)
 	}
 	for i, part := range strings.Split(path, "/") {
 		if part == "." || part == ".." || part == "" && i > 0 && path != "/" {

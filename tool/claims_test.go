@@ -63,28 +63,45 @@ func TestDerivedClaims(t *testing.T) {
 }
 
 func TestClaimsCheck(t *testing.T) {
-	const unclean = `: want a clean path, without . .. // or / at the end`
+	const (
+		unclean  = `: want a clean path, without . .. // or / at the end`
+		kind     = `: the kind before the colon has small letters, digits and -`
+		relative = `: want an absolute path with /`
+		unseen   = `: want characters that can be seen`
+	)
 	t.Run("T3 a resource has one spelling", func(t *testing.T) {
 		for resource, want := range map[string]string{
 			"file:/a/b": "", "file:/": "", "file:": "", "table:orders": "", "mcp:server": "", "table:orders/1": "", "https:example.org/a": "",
 			"file:/a b/ü": "", "file:/..a/b..": "", "file:/a:b": "",
+			"my-kind2:x": "", `table:a\b`: "", "url:": "",
 
 			"":              `claims: touches "": want kind:path, such as file:/a/b`,
 			"/a":            `claims: touches "/a": want kind:path, such as file:/a/b`,
 			"orders":        `claims: touches "orders": want kind:path, such as file:/a/b`,
 			":/a":           `claims: touches ":/a": want kind:path, such as file:/a/b`,
-			"a/b:c":         `claims: touches "a/b:c": the kind before the colon is one word`,
-			"my file:/a":    `claims: touches "my file:/a": the kind before the colon is one word`,
+			"a/b:c":         `claims: touches "a/b:c"` + kind,
+			"my file:/a":    `claims: touches "my file:/a"` + kind,
 			"file:/a/../b":  `claims: touches "file:/a/../b"` + unclean,
 			"file:/a/./b":   `claims: touches "file:/a/./b"` + unclean,
 			"file:/a/":      `claims: touches "file:/a/"` + unclean,
 			"file:/a//b":    `claims: touches "file:/a//b"` + unclean,
 			"file://a":      `claims: touches "file://a"` + unclean,
-			"file:.":        `claims: touches "file:."` + unclean,
-			"file:..":       `claims: touches "file:.."` + unclean,
+			"table:.":       `claims: touches "table:."` + unclean,
+			"table:..":      `claims: touches "table:.."` + unclean,
+			"file:.":        `claims: touches "file:."` + relative,
+			"file:..":       `claims: touches "file:.."` + relative,
+			"file:a/b":      `claims: touches "file:a/b"` + relative,
+			`file:/a\b`:     `claims: touches "file:/a\\b"` + relative,
+			"File:/a":       `claims: touches "File:/a"` + kind,
+			"été:a":         `claims: touches "été:a"` + kind,
+			"a_b:c":         `claims: touches "a_b:c"` + kind,
+			"file:/a\nb":    `claims: touches "file:/a\nb"` + unseen,
+			"file:/a\u200b": `claims: touches "file:/a\u200b"` + unseen,
+			"file:/\xff":    `claims: touches "file:/\xff"` + unseen,
+			"table:\u202ea": `claims: touches "table:\u202ea"` + unseen,
 			"table:orders/": `claims: touches "table:orders/"` + unclean,
 			"file:/a/..":    `claims: touches "file:/a/.."` + unclean,
-			"file:/a\x00/b": `claims: touches a resource with a zero byte`,
+			"file:/a\x00/b": `claims: touches "file:/a\x00/b"` + unseen,
 		} {
 			got := ""
 			if err := (tool.Claims{Touches: touches(resource)}).Check(); err != nil {
@@ -111,7 +128,7 @@ func TestClaimsOfOneCall(t *testing.T) {
 		want tool.Claims
 	}{
 		{"T3 constants hold where there is no function", nil, constant},
-		{"T3 a function replaces the constants, it does not add to them", func(tool.Args) (tool.Claims, error) {
+		{"T3 a function says it for one call", func(tool.Args) (tool.Claims, error) {
 			return tool.Claims{ReadOnly: true}, nil
 		}, tool.Claims{ReadOnly: true}},
 		{"T3 a function sees the input", func(a tool.Args) (tool.Claims, error) {
@@ -137,7 +154,9 @@ func TestClaimsOfOneCall(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			def := untyped(pathSchema)
-			def.Claims, def.ClaimsOf = constant, tt.of
+			if def.ClaimsOf = tt.of; tt.of == nil {
+				def.Claims = constant
+			}
 			tl := must(def.Check())(t)
 			if got := tl.ClaimsFor(admit(t, tl, `{"path":"/x"}`)); !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("claims = %+v, want %+v", got, tt.want)
@@ -168,7 +187,6 @@ func TestClaimsOfOneCall(t *testing.T) {
 	typed := func(t *testing.T, of func(search) tool.Claims) *tool.Tool {
 		t.Helper()
 		s := tool.Spec[search, string]{Info: info(), ClaimsOf: of, Run: func(context.Context, search) (string, error) { return "", nil }}
-		s.Claims = constant
 		return must(s.Tool())(t)
 	}
 	t.Run("T3 a typed function sees the typed input", func(t *testing.T) {

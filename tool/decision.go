@@ -14,19 +14,28 @@ const (
 
 // String is the word used in rules and records.
 func (v Verdict) String() string {
-	words := [...]string{"deny", "ask", "allow", "silent"}
-	if int(v) >= len(words) {
-		v = Deny
-	}
-	return words[v]
+	return word(verdictWords(), v)
 }
+
+// MarshalText writes the word.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads the word.
+func (v *Verdict) UnmarshalText(text []byte) (err error) {
+	*v, err = fromWord[Verdict](verdictWords(), string(text))
+	return err
+}
+
+func verdictWords() []string { return []string{"deny", "ask", "allow", "silent"} }
 
 // Decision is a verdict and why.
 type Decision struct {
 	Verdict Verdict
 	// Reason is for the person who is asked, or the operator who reads the
-	// record.
-	Reason string
+	// record; Rule names what said so.
+	Reason, Rule string
+	// Message is for the model when the call does not run; "": Reason.
+	Message string
 	// Override lets a person overrule a deny: where there is one, it is an ask.
 	Override bool
 }

@@ -105,7 +105,7 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	run := func(t *testing.T, text []byte) (wide, error) {
-		args, err := tl.Admit(text, nil)
+		args, err := tl.Admit(text)
 		if err != nil {
 			return wide{}, err
 		}

@@ -4,22 +4,26 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 )
 
-// Env is what a running call can reach beyond its arguments. The runtime puts
-// it into the context of every function of a tool; [From] takes it out. All
-// methods are safe on nil and for concurrent use, so a tool also runs without a
-// runtime.
-type Env struct {
+// Env is what a running call can reach beyond its arguments: [From] takes it
+// out of the context that a tool's functions are given. All methods are safe on
+// nil and for concurrent use, so a tool also runs where there is no runtime.
+type Env struct{ host Host }
+
+// Host is what a runtime gives to a call. A zero field is something that the
+// call does not have.
+type Host struct {
 	// Request says whose call it is.
 	Request *Request
 	// Answer is a person's answer to what the call asked with Outcome.Suspend;
 	// nil: not asked yet.
 	Answer *string
-	// Send delivers an update at once; nil drops it.
+	// Send delivers an update at once.
 	Send func(Update)
 	// UseSecret hands a secret that the tool has named to use, and to nothing
-	// else; nil refuses.
+	// else.
 	UseSecret func(ctx context.Context, name string, use func(value []byte) error) error
 }
 
@@ -37,9 +41,9 @@ type Update struct {
 
 type envKey struct{}
 
-// Context returns a context that carries e.
-func (e *Env) Context(ctx context.Context) context.Context {
-	return context.WithValue(ctx, envKey{}, e)
+// Context returns a context for the functions of a tool.
+func (h Host) Context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, envKey{}, &Env{h})
 }
 
 // From returns the environment of the call that ctx belongs to, nil outside of
@@ -49,14 +53,38 @@ func From(ctx context.Context) *Env {
 	return env
 }
 
+// Request says whose call it is; outside of a runtime it is empty. What it
+// holds is a copy: changing it changes nothing.
+func (e *Env) Request() Request {
+	if e == nil || e.host.Request == nil {
+		return Request{}
+	}
+	r := *e.host.Request
+	r.Claims, r.Caller.Values = r.Claims.clone(), maps.Clone(r.Caller.Values)
+	if r.Tool != nil {
+		info := r.Tool.clone()
+		r.Tool = &info
+	}
+	return r
+}
+
+// Answer is a person's answer to what the call asked with Outcome.Suspend; ok
+// is false until there is one.
+func (e *Env) Answer() (text string, ok bool) {
+	if e == nil || e.host.Answer == nil {
+		return "", false
+	}
+	return *e.host.Answer, true
+}
+
 func (e *Env) send(u Update) {
-	if e != nil && e.Send != nil {
-		e.Send(u)
+	if e != nil && e.host.Send != nil {
+		e.host.Send(u)
 	}
 }
 
-// Stdout and Stderr stream text while the call runs. What is returned beats
-// what was streamed; a tool that returns nothing has returned its stream.
+// Stdout streams text while the call runs. What is returned beats what was
+// streamed; a tool that returns nothing has returned its stream.
 func (e *Env) Stdout() io.Writer { return stream{e, "stdout"} }
 
 // Stderr is like Stdout.
@@ -85,8 +113,8 @@ var errNoSecrets = errors.New("no secrets here: the call runs without a runtime,
 
 // Secret uses a secret inside a function. The value must not leave it.
 func (e *Env) Secret(ctx context.Context, name string, use func(value []byte) error) error {
-	if e == nil || e.UseSecret == nil {
+	if e == nil || e.host.UseSecret == nil {
 		return errNoSecrets
 	}
-	return e.UseSecret(ctx, name, use)
+	return e.host.UseSecret(ctx, name, use)
 }

@@ -2,19 +2,21 @@ package tool_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"sync"
 	"testing"
 
+	"github.com/ferrule-dev/ferrule/schema"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
 func TestEnv(t *testing.T) {
 	t.Run("B1 a call streams text, progress and content, in order", func(t *testing.T) {
 		var got []tool.Update
-		env := tool.From((&tool.Env{Send: func(u tool.Update) { got = append(got, u) }}).Context(t.Context()))
+		env := envOf(t, tool.Host{Send: func(u tool.Update) { got = append(got, u) }})
 		if n, err := fmt.Fprintf(env.Stdout(), "line %d\n", 1); n != 7 || err != nil {
 			t.Errorf("Stdout wrote %d, %v", n, err)
 		}
@@ -38,7 +40,7 @@ func TestEnv(t *testing.T) {
 	})
 	t.Run("B1 what was written may be overwritten after", func(t *testing.T) {
 		var got tool.Update
-		env := &tool.Env{Send: func(u tool.Update) { got = u }}
+		env := envOf(t, tool.Host{Send: func(u tool.Update) { got = u }})
 		p := []byte("abc")
 		if _, err := env.Stdout().Write(p); err != nil {
 			t.Fatal(err)
@@ -51,11 +53,11 @@ func TestEnv(t *testing.T) {
 	t.Run("B1 many may write at once", func(t *testing.T) {
 		var mu sync.Mutex
 		sent := map[string]int{}
-		env := &tool.Env{Send: func(u tool.Update) {
+		env := envOf(t, tool.Host{Send: func(u tool.Update) {
 			mu.Lock()
 			defer mu.Unlock()
 			sent[u.Stream+u.Message]++
-		}}
+		}})
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
@@ -72,7 +74,7 @@ func TestEnv(t *testing.T) {
 		}
 	})
 	t.Run("T1 a tool runs without a runtime", func(t *testing.T) {
-		for _, env := range []*tool.Env{nil, {}, tool.From(context.Background()), tool.From((*tool.Env)(nil).Context(t.Context()))} {
+		for _, env := range []*tool.Env{nil, {}, tool.From(context.Background()), envOf(t, tool.Host{})} {
 			if n, err := env.Stdout().Write([]byte("abc")); n != 3 || err != nil {
 				t.Errorf("Stdout wrote %d, %v", n, err)
 			}
@@ -81,10 +83,16 @@ func TestEnv(t *testing.T) {
 			}
 			env.Progress(1, 2, "half")
 			env.Emit(tool.Text("a"))
+			if req := env.Request(); !reflect.DeepEqual(req, tool.Request{}) {
+				t.Errorf("request = %+v", req)
+			}
+			if text, ok := env.Answer(); text != "" || ok {
+				t.Errorf("answer = %q, %v", text, ok)
+			}
 		}
 	})
 	t.Run("K1 all secrets are refused by default", func(t *testing.T) {
-		for _, env := range []*tool.Env{nil, {}} {
+		for _, env := range []*tool.Env{nil, {}, envOf(t, tool.Host{})} {
 			err := env.Secret(t.Context(), "TOKEN", func([]byte) error { t.Error("a secret was given out"); return nil })
 			if err == nil {
 				t.Error("no error, and no secret")
@@ -92,9 +100,9 @@ func TestEnv(t *testing.T) {
 		}
 	})
 	t.Run("K2 a secret is used inside a function", func(t *testing.T) {
-		env := &tool.Env{UseSecret: func(_ context.Context, name string, use func([]byte) error) error {
+		env := envOf(t, tool.Host{UseSecret: func(_ context.Context, name string, use func([]byte) error) error {
 			return use([]byte("value of " + name))
-		}}
+		}})
 		var got string
 		if err := env.Secret(t.Context(), "TOKEN", func(v []byte) error { got = string(v); return nil }); err != nil || got != "value of TOKEN" {
 			t.Errorf("got %q, %v", got, err)
@@ -105,8 +113,8 @@ func TestEnv(t *testing.T) {
 	})
 	t.Run("L7 a suspended call finds the answer when it runs anew", func(t *testing.T) {
 		tl := must(tool.New(info(), func(ctx context.Context, in search) (string, error) {
-			if env := tool.From(ctx); env != nil && env.Answer != nil {
-				return "searched " + *env.Answer, nil
+			if folder, ok := tool.From(ctx).Answer(); ok {
+				return "searched " + folder, nil
 			}
 			return "", &tool.Outcome{Suspend: "Which folder?"}
 		}))(t)
@@ -116,34 +124,106 @@ func TestEnv(t *testing.T) {
 		if !errors.As(err, &o) || o.Suspend != "Which folder?" {
 			t.Fatalf("first run: %v", err)
 		}
-		folder := "/b"
-		res := must(tl.Run((&tool.Env{Answer: &folder}).Context(t.Context()), args))(t)
-		if res.String() != "searched /b" {
-			t.Errorf("second run: %q", res)
+		if e := tool.AsError(err); e.Kind != tool.Suspended || e.Text != "Which folder?" {
+			t.Errorf("the first run becomes %+v", e)
+		}
+		for _, folder := range []string{"/b", ""} { // an empty answer is one too
+			res := must(tl.Run(tool.Host{Answer: &folder}.Context(t.Context()), args))(t)
+			if res.String() != "searched "+folder {
+				t.Errorf("second run: %q", res)
+			}
 		}
 	})
-	t.Run("T11 every function can see whose call it is", func(t *testing.T) {
-		req := &tool.Request{ID: "f1", CallID: "p1", Turn: 2, Index: 1, Caller: tool.Caller{Principal: "ann", Session: "s", Values: map[string]any{"k": 1}}}
-		ctx := (&tool.Env{Request: req}).Context(t.Context())
-		if got := tool.From(ctx).Request; got != req {
-			t.Errorf("request = %+v", got)
-		}
-		inner, cancel := context.WithCancel(ctx)
-		defer cancel()
-		if got := tool.From(inner).Request; got != req {
-			t.Errorf("request in an inner context = %+v", got)
-		}
-	})
-	t.Run("O9 what is returned is returned whole, whatever was streamed", func(t *testing.T) {
+	t.Run("B1 what is streamed and what is returned go their own ways", func(t *testing.T) {
 		streamed := ""
 		tl := must(tool.New(info(), func(ctx context.Context, in search) (string, error) {
 			_, err := tool.From(ctx).Stdout().Write([]byte("streamed"))
 			return "returned", err
 		}))(t)
-		ctx := (&tool.Env{Send: func(u tool.Update) { streamed += u.Text }}).Context(t.Context())
+		ctx := tool.Host{Send: func(u tool.Update) { streamed += u.Text }}.Context(t.Context())
 		res := must(tl.Run(ctx, admit(t, tl, `{"path":"a"}`)))(t)
 		if res.String() != "returned" || streamed != "streamed" {
 			t.Errorf("returned %q, streamed %q", res, streamed)
 		}
 	})
+}
+
+func envOf(t *testing.T, h tool.Host) *tool.Env {
+	t.Helper()
+	return tool.From(h.Context(t.Context()))
+}
+
+func TestWhoseCall(t *testing.T) {
+	// Every function of a typed tool that gets a context and the arguments
+	// writes down what it sees of the call.
+	seen := map[string]tool.Request{}
+	s := reflect.New(reflect.TypeFor[tool.Spec[search, string]]()).Elem()
+	for f, v := range s.Fields() {
+		if f.Type.Kind() != reflect.Func || f.Type.In(0) != reflect.TypeFor[context.Context]() || f.Type.In(1) != reflect.TypeFor[search]() {
+			continue
+		}
+		v.Set(reflect.MakeFunc(f.Type, func(args []reflect.Value) []reflect.Value {
+			ctx, _ := reflect.TypeAssert[context.Context](args[0])
+			inner, cancel := context.WithCancel(ctx)
+			defer cancel()
+			seen[f.Name] = tool.From(inner).Request()
+			return zeros(f.Type)
+		}))
+	}
+	spec := s.Interface().(tool.Spec[search, string])
+	spec.Info = info()
+	tl := must(spec.Tool())(t)
+	args := must(tl.AdmitMended(json.RawMessage(`{"path":"a",}`), schema.Repair))(t)
+	req := tool.Request{
+		Caller: tool.Caller{Principal: "ann", Session: "s", Agent: "g", Run: "r", Values: map[string]any{"k": 1}},
+		Source: tool.Source{Name: "src", Trust: tool.MCP},
+		Tool:   &tl.Info, ID: "f1", CallID: "p1", Turn: 2, Index: 1, Args: args, Claims: tool.Claims{Local: true}, Key: "key",
+	}
+	all := calls(tool.Host{Request: &req}.Context(t.Context()), tl, args)
+	if len(all) < 8 {
+		t.Fatalf("only %d functions were called", len(all))
+	}
+	for name, call := range all {
+		t.Run("T11 "+name+" can see whose call it is", func(t *testing.T) {
+			call()
+			got, ok := seen[name]
+			if !ok || !reflect.DeepEqual(got, req) {
+				t.Fatalf("got  %+v\nwant %+v", got, req)
+			}
+			if got.Args.Received() != `{"path":"a",}` || got.Args.Text() != `{"path":"a"}` {
+				t.Errorf("arguments as received %s, as checked %s", got.Args.Received(), got.Args.Text())
+			}
+		})
+	}
+}
+
+func TestRequestIsACopy(t *testing.T) {
+	request := func() *tool.Request {
+		def := full().Info
+		return &tool.Request{
+			ID: "f1", Tool: &def,
+			Claims: tool.Claims{Touches: []tool.Access{{Resource: "file:/a"}}},
+			Caller: tool.Caller{Values: map[string]any{"k": 1}},
+		}
+	}
+	for name, change := range map[string]func(*tool.Request){
+		"T11 its ids":           func(r *tool.Request) { r.ID, r.Turn, r.Args = "other", 9, tool.Args{} },
+		"T11 its claims":        func(r *tool.Request) { r.Claims.Touches[0] = tool.Access{Resource: "file:/b", Write: true} },
+		"T11 its tool":          func(r *tool.Request) { r.Tool.Name, r.Tool.Approval = "other", tool.AskNever },
+		"T11 lists of its tool": func(r *tool.Request) { spoil(*r.Tool) },
+		"T11 the host's values": func(r *tool.Request) { r.Caller.Values["k"] = 2 },
+	} {
+		t.Run(name+" cannot be changed by a tool", func(t *testing.T) {
+			held := request()
+			env := envOf(t, tool.Host{Request: held})
+			got := env.Request()
+			change(&got)
+			if want := request(); !reflect.DeepEqual(held, want) {
+				t.Errorf("the host's request became %+v, want %+v", held, want)
+			}
+			if again := env.Request(); !reflect.DeepEqual(again, *request()) {
+				t.Errorf("the second look gives %+v", again)
+			}
+		})
+	}
 }

@@ -3,22 +3,28 @@ package tool
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
 // Error is why a call has no ordinary result. It has two readers: the model
 // gets Text, which helps it to try again; the operator gets Detail, where
 // paths, hosts and stack traces belong.
+//
+// Marshalled to JSON it has no Cause: that is for errors.Is and errors.As.
 type Error struct {
-	Kind       Kind
-	Text       string
-	Detail     string
-	Cause      error         // for errors.Is and errors.As
-	RetryAfter time.Duration // 0: no wish
+	Kind       Kind          `json:"kind"`
+	Text       string        `json:"text,omitempty"`
+	Detail     string        `json:"detail,omitempty"`
+	Cause      error         `json:"-"`
+	RetryAfter time.Duration `json:"retry_after,omitempty"` // 0: no wish
 }
 
 // Error is the operator's text.
 func (e *Error) Error() string {
+	if e == nil {
+		return string(Failed)
+	}
 	detail := e.Detail
 	if detail == "" {
 		detail = e.Text
@@ -30,7 +36,12 @@ func (e *Error) Error() string {
 }
 
 // Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Cause }
+func (e *Error) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Cause
+}
 
 // Outcome is an error that a tool returns to say more than that it failed. With
 // Err nil and nothing else set it is a plain failure.
@@ -41,7 +52,7 @@ type Outcome struct {
 	// StopSiblings ends the calls beside this one.
 	StopSiblings bool
 	// Suspend is a question to a person. Nothing was done yet: the call runs
-	// anew once there is an answer, and finds it in its environment.
+	// anew once there is an answer, and finds it with Env.Answer.
 	Suspend string
 	// RetryAfter says that the same call may work later.
 	RetryAfter time.Duration
@@ -50,6 +61,7 @@ type Outcome struct {
 // Error is the error inside, or what the outcome asks for.
 func (o *Outcome) Error() string {
 	switch {
+	case o == nil:
 	case o.Err != nil:
 		return o.Err.Error()
 	case o.Suspend != "":
@@ -61,7 +73,12 @@ func (o *Outcome) Error() string {
 }
 
 // Unwrap returns the error inside.
-func (o *Outcome) Unwrap() error { return o.Err }
+func (o *Outcome) Unwrap() error {
+	if o == nil {
+		return nil
+	}
+	return o.Err
+}
 
 // Kind is what became of a call that has no ordinary result. The set is closed:
 // act on the kind, never on a text.
@@ -95,33 +112,34 @@ const (
 type kindRow struct {
 	kind  Kind
 	again bool
+	own   bool // a tool may give it to its own error
 	hint  string
 }
 
 // kinds is the one table of what a model may do about each kind.
 func kinds() []kindRow {
 	return []kindRow{
-		{UnknownTool, true, "Call one of the tools you were offered."},
-		{NotLoaded, true, "Call it again."},
-		{InvalidInput, true, "Mend the arguments and call again."},
-		{InvalidValue, true, "Choose other values and call again."},
-		{Denied, false, "Do not call it again. Go on without it, or say what you need."},
-		{Rejected, false, "A person said no. Do not call it again unless you are asked to."},
-		{Expired, true, "Nobody answered in time. Call again only if it is still needed."},
-		{NeedsUser, false, "Nobody is there to talk to. Go on without it."},
-		{HookBlocked, false, "A rule of this program stopped it. Go on without it."},
-		{Failed, true, "Read the error. Change what caused it, or go another way."},
-		{Timeout, true, "Ask for less at once."},
-		{Aborted, true, "It was stopped. Call again only if it is still needed."},
-		{InvalidOutput, false, "The tool returned what it must not. Use another one."},
-		{UnsafeContent, false, "What it returned was withheld. Use another source."},
-		{FlowBlocked, false, "This data may not go there. Do not try another way round."},
-		{Sandbox, false, "It cannot be run safely here. Go on without it."},
-		{RateLimited, true, "Wait, then call again."},
-		{OutcomeUnknown, false, "It may or may not have happened. Find out before anything else."},
-		{Loop, false, "Change the input or stop."},
-		{Pending, true, "Waiting for a person. Call again with the same input."},
-		{Suspended, false, ""},
+		{UnknownTool, true, false, "Call one of the tools you were offered."},
+		{NotLoaded, true, false, "Call it again."},
+		{InvalidInput, true, false, "Mend the arguments and call again."},
+		{InvalidValue, true, true, "Choose other values and call again."},
+		{Denied, false, false, "Do not call it again. Go on without it, or say what you need."},
+		{Rejected, false, false, "A person said no. Do not call it again unless you are asked to."},
+		{Expired, true, false, "Nobody answered in time. Call again only if it is still needed."},
+		{NeedsUser, false, false, "Nobody is there to talk to. Go on without it."},
+		{HookBlocked, false, false, "A rule of this program stopped it. Go on without it."},
+		{Failed, true, true, "Read the error. Change what caused it, or go another way."},
+		{Timeout, true, true, "Ask for less at once."},
+		{Aborted, true, false, "It was stopped. Call again only if it is still needed."},
+		{InvalidOutput, false, true, "The tool returned what it must not. Use another one."},
+		{UnsafeContent, false, false, "What it returned was withheld. Use another source."},
+		{FlowBlocked, false, false, "This data may not go there. Do not try another way round."},
+		{Sandbox, false, true, "It cannot be run safely here. Go on without it."},
+		{RateLimited, true, true, "Wait, then call again."},
+		{OutcomeUnknown, false, false, "It may or may not have happened. Find out before anything else."},
+		{Loop, false, false, "Change the input or stop."},
+		{Pending, true, false, "Waiting for a person. Call again with the same input."},
+		{Suspended, false, false, ""},
 	}
 }
 
@@ -143,21 +161,45 @@ func (k Kind) row() kindRow {
 	return kindRow{}
 }
 
-// AsError turns what a tool returned into an Error of a known kind: its own
-// where it has one, else a failure whose text is the error's. Nil stays nil.
+// AsError turns what a tool returned into an Error: its own texts where it has
+// some, else the text of the error. The kind is failed, suspended where the
+// tool asked for it, or one of the few that a tool may give itself; a tool
+// cannot say that a person rejected its call. The error stays the cause. Nil
+// stays nil.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil
 	}
-	e := Error{Kind: Failed, Text: err.Error(), Cause: err}
-	if own := (*Error)(nil); errors.As(err, &own) {
+	e := Error{Kind: Failed}
+	if own := (*Error)(nil); errors.As(err, &own) && own != nil {
 		e = *own
-		if !e.Kind.Known() {
+		if !e.Kind.row().own {
 			e.Kind = Failed
 		}
+	} else {
+		e.Text = textOf(err)
 	}
-	if o := (*Outcome)(nil); errors.As(err, &o) && o.RetryAfter > 0 {
-		e.RetryAfter = o.RetryAfter
+	if o := (*Outcome)(nil); errors.As(err, &o) && o != nil {
+		if o.RetryAfter > 0 {
+			e.RetryAfter = o.RetryAfter
+		}
+		if o.Suspend != "" {
+			e.Kind, e.Text = Suspended, o.Suspend
+		}
+	}
+	e.Text = strings.ToValidUTF8(e.Text, "\uFFFD")
+	if own, ok := err.(*Error); !ok || own == nil { //nolint:errorlint // only err itself needs no cause
+		e.Cause = err
 	}
 	return &e
+}
+
+// textOf is the text of an error whose method may fail.
+func textOf(err error) (text string) {
+	defer func() {
+		if recover() != nil {
+			text = string(Failed)
+		}
+	}()
+	return err.Error()
 }

@@ -2,15 +2,23 @@ package tool_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/tool"
 )
+
+// kindWords are the kinds as the specification lists them.
+func kindWords() []string {
+	return strings.Fields("unknown_tool not_loaded invalid_input invalid_value denied rejected expired needs_user hook_blocked failed timeout aborted " +
+		"invalid_output unsafe_content flow_blocked sandbox rate_limited outcome_unknown loop pending suspended")
+}
 
 func TestKinds(t *testing.T) {
 	tests := []struct {
@@ -52,8 +60,7 @@ func TestKinds(t *testing.T) {
 		})
 	}
 	t.Run("L4 there are 21", func(t *testing.T) {
-		words := strings.Fields("unknown_tool not_loaded invalid_input invalid_value denied rejected expired needs_user hook_blocked failed timeout aborted " +
-			"invalid_output unsafe_content flow_blocked sandbox rate_limited outcome_unknown loop pending suspended")
+		words := kindWords()
 		if len(words) != 21 || len(tests) != 21 {
 			t.Fatalf("the specification has %d, the table %d, want 21", len(words), len(tests))
 		}
@@ -109,21 +116,59 @@ func TestAsError(t *testing.T) {
 		}
 	})
 	t.Run("L7 an error with two texts is taken as it is", func(t *testing.T) {
-		for _, err := range []error{own, fmt.Errorf("while fetching: %w", own)} {
-			if e := tool.AsError(err); *e != *own {
-				t.Errorf("AsError(%v) = %+v, want %+v", err, e, own)
-			}
+		if e := tool.AsError(own); *e != *own || e == own {
+			t.Errorf("AsError = %#v, want a copy of %#v", e, own)
+		}
+		wrapped := fmt.Errorf("while fetching: %w", own)
+		e := tool.AsError(wrapped)
+		if want := (tool.Error{Kind: own.Kind, Text: own.Text, Detail: own.Detail, RetryAfter: own.RetryAfter, Cause: wrapped}); *e != want {
+			t.Errorf("AsError = %#v, want %#v", e, want)
 		}
 	})
-	t.Run("L7 an outcome is failed and keeps what it wants", func(t *testing.T) {
-		o := &tool.Outcome{Err: io.EOF, RetryAfter: time.Second, Fatal: true}
-		e := tool.AsError(o)
-		if e.Kind != tool.Failed || e.Text != "EOF" || e.RetryAfter != time.Second {
-			t.Errorf("AsError = %+v", e)
+	t.Run("L4 an error with two texts keeps its own cause", func(t *testing.T) {
+		e := tool.AsError(&tool.Error{Kind: tool.Failed, Text: "No.", Cause: io.EOF})
+		if !errors.Is(e, io.EOF) || e.Text != "No." {
+			t.Errorf("AsError = %#v", e)
 		}
-		var back *tool.Outcome
-		if !errors.Is(e, io.EOF) || !errors.As(e, &back) || back != o {
-			t.Errorf("the outcome is lost: %+v", e)
+	})
+	for name, o := range map[string]*tool.Outcome{
+		"L7 fatal":          {Err: io.EOF, Fatal: true},
+		"L7 stop siblings":  {Err: io.EOF, StopSiblings: true},
+		"L7 retry after":    {Err: io.EOF, RetryAfter: time.Second},
+		"L7 a plain one":    {Err: io.EOF},
+		"L7 all but a wait": {Err: io.EOF, Fatal: true, StopSiblings: true, RetryAfter: time.Second},
+	} {
+		t.Run(name+" is failed, and the outcome stays the cause", func(t *testing.T) {
+			for _, err := range []error{o, fmt.Errorf("tool: %w", o)} {
+				e := tool.AsError(err)
+				if e.Kind != tool.Failed || e.Text != err.Error() || e.RetryAfter != o.RetryAfter {
+					t.Errorf("AsError = %#v", e)
+				}
+				var back *tool.Outcome
+				if !errors.As(e, &back) || back != o || !errors.Is(e, io.EOF) {
+					t.Errorf("the outcome is lost: %#v, found %#v", e, back)
+				}
+			}
+		})
+	}
+	t.Run("L7 suspend is suspended, with the question", func(t *testing.T) {
+		o := &tool.Outcome{Suspend: "Which account?", Err: &tool.Error{Kind: tool.RateLimited, Text: "Busy."}}
+		e := tool.AsError(o)
+		if e.Kind != tool.Suspended || e.Text != "Which account?" {
+			t.Errorf("AsError = %#v", e)
+		}
+		if back := (*tool.Outcome)(nil); !errors.As(e, &back) || back != o {
+			t.Errorf("the outcome is lost: %#v", e)
+		}
+	})
+	t.Run("L7 an outcome without a wish does not take away the error's", func(t *testing.T) {
+		for _, none := range []time.Duration{0, -time.Second} {
+			if e := tool.AsError(&tool.Outcome{Err: own, RetryAfter: none}); e.RetryAfter != time.Minute {
+				t.Errorf("after an outcome of %s the call may be tried again after %s, want 1m0s", none, e.RetryAfter)
+			}
+		}
+		if e := tool.AsError(&tool.Outcome{RetryAfter: -time.Second}); e.RetryAfter != 0 || e.Text != "failed" {
+			t.Errorf("AsError = %#v, want no wish", e)
 		}
 	})
 	t.Run("L7 an outcome around an error with two texts keeps both", func(t *testing.T) {
@@ -132,11 +177,92 @@ func TestAsError(t *testing.T) {
 			t.Errorf("AsError = %+v, want the texts of the error and the wish of the outcome", e)
 		}
 	})
-	t.Run("L4 an error of no known kind is failed", func(t *testing.T) {
-		for _, kind := range []tool.Kind{"", "made_up"} {
-			if e := tool.AsError(&tool.Error{Kind: kind, Text: "No."}); e.Kind != tool.Failed || e.Text != "No." {
-				t.Errorf("AsError of kind %q = %+v", kind, e)
+	t.Run("L7 nothing wrong stays nothing wrong", func(t *testing.T) {
+		if e := tool.AsError(nil); e != nil {
+			t.Errorf("AsError(nil) = %#v", e)
+		}
+	})
+	for name, err := range map[string]error{
+		"L6 a nil error":             (*tool.Error)(nil),
+		"L6 a nil outcome":           (*tool.Outcome)(nil),
+		"L6 an error that panics":    panics{},
+		"L6 an outcome of one":       &tool.Outcome{Err: panics{}},
+		"L6 a nil error of its kind": (*unknown)(nil),
+	} {
+		t.Run(name+" is failed", func(t *testing.T) {
+			e := tool.AsError(err)
+			if e == nil || e.Kind != tool.Failed || e.Text != "failed" || e.Cause != err { //nolint:errorlint // it is the same one
+				t.Fatalf("AsError = %#v", e)
 			}
+			if errors.Is(e, io.EOF) {
+				t.Error("it is said to be another error")
+			}
+		})
+	}
+	t.Run("L6 the methods of a nil error and of a nil outcome", func(t *testing.T) {
+		for _, err := range []error{(*tool.Error)(nil), (*tool.Outcome)(nil)} {
+			if err.Error() != "failed" || errors.Unwrap(err) != nil {
+				t.Errorf("%T: %q, around %v", err, err.Error(), errors.Unwrap(err))
+			}
+		}
+	})
+	t.Run("L5 what the model reads is text", func(t *testing.T) {
+		for _, err := range []error{errors.New("caf\xe9"), &tool.Error{Kind: tool.Failed, Text: "caf\xe9"}, &tool.Outcome{Suspend: "caf\xe9"}} {
+			if e := tool.AsError(err); e.Text != "caf\uFFFD" {
+				t.Errorf("AsError(%T).Text = %q", err, e.Text)
+			}
+		}
+	})
+	// own are the kinds that a tool may give itself.
+	ownKinds := strings.Fields("invalid_value failed timeout invalid_output sandbox rate_limited")
+	words := append(kindWords(), "", "made_up", "Timeout")
+	for _, word := range words {
+		want := "failed"
+		if slices.Contains(ownKinds, word) {
+			want = word
+		}
+		t.Run(fmt.Sprintf("L4 of a tool %q is %s", word, want), func(t *testing.T) {
+			for _, err := range []error{
+				&tool.Error{Kind: tool.Kind(word), Text: "No."},
+				fmt.Errorf("tool: %w", &tool.Error{Kind: tool.Kind(word), Text: "No."}),
+				&tool.Outcome{Err: &tool.Error{Kind: tool.Kind(word), Text: "No."}, Fatal: true},
+			} {
+				if e := tool.AsError(err); string(e.Kind) != want || e.Text != "No." {
+					t.Errorf("AsError(%#v) = %#v", err, e)
+				}
+			}
+		})
+	}
+}
+
+// panics is an error whose text cannot be had.
+type panics struct{}
+
+func (panics) Error() string { panic("broken") }
+
+// unknown has a text only where there is one of it.
+type unknown struct{ text string }
+
+func (u *unknown) Error() string { return u.text }
+
+func TestErrorJSON(t *testing.T) {
+	t.Run("U1 an error is recorded without its cause", func(t *testing.T) {
+		e := tool.Error{Kind: tool.RateLimited, Text: "Busy.", Detail: "429", Cause: errBroken, RetryAfter: 1500 * time.Millisecond}
+		text := must(json.Marshal(e))(t)
+		if want := `{"kind":"rate_limited","text":"Busy.","detail":"429","retry_after":1500000000}`; string(text) != want {
+			t.Errorf("got  %s\nwant %s", text, want)
+		}
+		var back tool.Error
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatal(err)
+		}
+		if e.Cause = nil; back != e {
+			t.Errorf("got  %#v\nwant %#v", back, e)
+		}
+	})
+	t.Run("U1 an error that says little is short", func(t *testing.T) {
+		if text := must(json.Marshal(&tool.Error{Kind: tool.Denied}))(t); string(text) != `{"kind":"denied"}` {
+			t.Errorf("got %s", text)
 		}
 	})
 }
@@ -147,21 +273,15 @@ func TestOutcome(t *testing.T) {
 		o    tool.Outcome
 		want string
 	}{
-		{"L7 plain", tool.Outcome{}, "failed"},
-		{"L7 with its error", tool.Outcome{Err: io.EOF}, "EOF"},
-		{"L7 fatal", tool.Outcome{Err: io.EOF, Fatal: true}, "EOF"},
-		{"L7 stop siblings", tool.Outcome{StopSiblings: true}, "failed"},
-		{"L7 suspend", tool.Outcome{Suspend: "Which account?"}, "suspended: Which account?"},
-		{"L7 retry after", tool.Outcome{RetryAfter: 90 * time.Second}, "retry after 1m30s"},
+		{"L7 an outcome that says nothing reads", tool.Outcome{}, "failed"},
+		{"L7 an outcome with its error reads as that", tool.Outcome{Err: io.EOF, Suspend: "Which account?", RetryAfter: time.Second}, "EOF"},
+		{"L7 an outcome that suspends reads as its question", tool.Outcome{Suspend: "Which account?", RetryAfter: time.Second}, "suspended: Which account?"},
+		{"L7 an outcome that wants to retry says when", tool.Outcome{RetryAfter: 90 * time.Second}, "retry after 1m30s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var err error = &tt.o
 			if err.Error() != tt.want {
 				t.Errorf("Error() = %q, want %q", err, tt.want)
-			}
-			var back *tool.Outcome
-			if !errors.As(fmt.Errorf("tool: %w", err), &back) || *back != tt.o {
-				t.Errorf("errors.As finds %+v", back)
 			}
 			if errors.Is(err, io.EOF) != (tt.o.Err != nil) {
 				t.Errorf("errors.Is and the error inside disagree")

@@ -29,14 +29,14 @@ func ExampleNew() {
 	fmt.Println(string(repeat.Input))
 	fmt.Println(repeat.Claims.SideEffect())
 
-	args, err := repeat.Admit(json.RawMessage(`{"text":"ho","times":3}`), nil)
+	args, err := repeat.Admit(json.RawMessage(`{"text":"ho","times":3}`))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(repeat.Run(context.Background(), args))
 
-	_, err = repeat.Admit(json.RawMessage(`{"txt":"ho","times":30}`), nil)
+	_, err = repeat.Admit(json.RawMessage(`{"txt":"ho","times":30}`))
 	fmt.Println(tool.AsError(err).Text)
 	// Output:
 	// {"type":"object","properties":{"text":{"type":"string","description":"what to repeat"},"times":{"type":"integer","minimum":1,"maximum":10,"description":"how often; once if left out"}},"required":["text"]}
@@ -62,7 +62,7 @@ func ExampleTool_Check() {
 		fmt.Println(err)
 		return
 	}
-	args, err := lookup.Admit(json.RawMessage(`{"word":"ferrule"}`), nil)
+	args, err := lookup.Admit(json.RawMessage(`{"word":"ferrule"}`))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -94,19 +94,19 @@ func ExampleEnv() {
 		fmt.Println(err)
 		return
 	}
-	args, err := count.Admit(nil, nil)
+	args, err := count.Admit(nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	env := &tool.Env{Send: func(u tool.Update) {
+	host := tool.Host{Send: func(u tool.Update) {
 		if u.Progress {
 			fmt.Printf("%s: %v of %v\n", u.Message, u.Current, u.Total)
 			return
 		}
 		fmt.Printf("%s: %s", u.Stream, u.Text)
 	}}
-	fmt.Println(count.Run(env.Context(context.Background()), args))
+	fmt.Println(count.Run(host.Context(context.Background()), args))
 	// Output:
 	// stdout: 1
 	// counting: 1 of 3

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/ferrule-dev/ferrule/schema"
@@ -54,10 +55,47 @@ func (i *Info) check() error {
 	case !i.Approval.known():
 		return fmt.Errorf("approval: got %q, want %q, %q or unset", i.Approval, AskAlways, AskNever)
 	}
+	if err := i.checkTexts(); err != nil {
+		return err
+	}
+	if err := errors.Join(
+		oneOf("isolation", i.Isolation, "process namespace container"),
+		oneOf("memory", i.Memory, "pure no-memory memory-aware untrusted"),
+		oneOf("sanitize", i.Sanitize, "pass flag strip wrap strip+wrap"),
+	); err != nil {
+		return err
+	}
+	if i.AtOnce < 0 {
+		return fmt.Errorf("at once: got %d, want 0 for no cap, or more", i.AtOnce)
+	}
 	if worst := max(i.InputSensitivity, i.OutputSensitivity); worst > Secret {
 		return fmt.Errorf("sensitivity: got %d, want Internal, Public or Secret", worst)
 	}
 	return i.Limit.check()
+}
+
+// checkTexts looks at what models and people read beside the description.
+func (i *Info) checkTexts() error {
+	for what, list := range map[string][]string{"tag": i.Tags, "secret": i.Secrets, "alias": i.Aliases} {
+		for n, s := range list {
+			if s == "" || strings.TrimSpace(s) != s || !printable(s) {
+				return fmt.Errorf("%s %q: want a word", what, s)
+			}
+			if slices.Contains(list[:n], s) {
+				return fmt.Errorf("%s %q: given twice", what, s)
+			}
+		}
+	}
+	for _, s := range []string{i.Model, i.AskReason, i.RejectText} {
+		if !utf8.ValidString(s) {
+			return fmt.Errorf("%q: want valid UTF-8", s)
+		}
+	}
+	return nil
+}
+
+func printable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.C, r) })
 }
 
 // defaultTimeout bounds a run whose tool sets no time.
@@ -98,7 +136,10 @@ func (t *Tool) compile() (err error) {
 func wantsObject(input json.RawMessage) error {
 	var root map[string]any // a struct would take Type for type
 	if err := json.Unmarshal(input, &root); err != nil {
-		return nil //nolint:nilerr // not an object: the compiler says it better
+		if schema.Valid(string(input)) == nil {
+			return fmt.Errorf("input schema: got %.20s, want an object", input)
+		}
+		return nil //nolint:nilerr // not JSON: the compiler says it better
 	}
 	switch typ := root["type"].(type) {
 	case string:
@@ -114,16 +155,13 @@ func wantsObject(input json.RawMessage) error {
 }
 
 func (t *Tool) checkExample(e Example) error {
-	if _, err := t.Admit(e.Input, nil); err != nil {
+	if _, err := t.Admit(e.Input); err != nil {
 		return fmt.Errorf("input: %w", err)
 	}
 	if e.Output == nil {
 		return nil
 	}
-	if err := schema.Valid(string(e.Output)); err != nil {
-		return fmt.Errorf("output: %w", err)
-	}
-	if err := t.CheckOutput(string(e.Output)); err != nil {
+	if err := t.CheckOutput(e.Output); err != nil {
 		return fmt.Errorf("output: %w", err)
 	}
 	return nil
@@ -134,9 +172,11 @@ func (t *Tool) checkExample(e Example) error {
 type Limit struct {
 	Chars  int // characters; 0: 64,000; Unlimited must be said
 	Tokens int // 0: 16,384; Unlimited must be said
-	// Cut is what happens to a result that is too long: offload (default where
-	// there is a store), middle, head, tail or summarize.
-	Cut Cut
+	// Cut is what happens to a result that is too long: offload (kept whole,
+	// with a preview for the model), middle (beginning and end stay), head,
+	// tail or summarize (by a function of the host); "": offload where there is
+	// a store, else middle.
+	Cut string
 }
 
 // Unlimited is how a tool says that its runs or its results have no limit.
@@ -146,24 +186,16 @@ func (l Limit) check() error {
 	if l.Chars < Unlimited || l.Tokens < Unlimited {
 		return fmt.Errorf("limit: got %d characters and %d tokens, want at least 0, or Unlimited", l.Chars, l.Tokens)
 	}
-	switch l.Cut {
-	case "", CutOffload, CutMiddle, CutHead, CutTail, CutSummarize:
-		return nil
-	}
-	return fmt.Errorf("limit: got cut %q, want offload, middle, head, tail or summarize", l.Cut)
+	return oneOf("limit: cut", l.Cut, "offload middle head tail summarize")
 }
 
-// Cut is what is done with a result that is too long.
-type Cut string
-
-// The ways to shorten a result; "" is offload where there is a store.
-const (
-	CutOffload   Cut = "offload"   // kept whole, with a preview for the model
-	CutMiddle    Cut = "middle"    // beginning and end stay
-	CutHead      Cut = "head"      // the beginning stays
-	CutTail      Cut = "tail"      // the end stays
-	CutSummarize Cut = "summarize" // by a function of the host
-)
+// oneOf wants a word of a closed set, or none.
+func oneOf(what, got, words string) error {
+	if got == "" || slices.Contains(strings.Fields(words), got) {
+		return nil
+	}
+	return fmt.Errorf("%s: got %q, want one of %s, or unset", what, got, strings.ReplaceAll(words, " ", ", "))
+}
 
 // Sensitivity says where a text may be shown.
 type Sensitivity uint8
@@ -177,8 +209,24 @@ const (
 
 // String is the word used in configuration and records.
 func (s Sensitivity) String() string {
-	return [...]string{"internal", "public", "secret"}[min(s, Secret)]
+	if s > Secret {
+		s = Secret
+	}
+	return sensitivityWords()[s]
 }
+
+// MarshalText writes the word.
+func (s Sensitivity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the word.
+func (s *Sensitivity) UnmarshalText(text []byte) (err error) {
+	if *s, err = fromWord[Sensitivity](sensitivityWords(), string(text)); err != nil {
+		*s = Secret
+	}
+	return err
+}
+
+func sensitivityWords() []string { return []string{"internal", "public", "secret"} }
 
 // Approval says when a tool wants a person to be asked.
 type Approval string

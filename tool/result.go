@@ -8,17 +8,19 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
 // Result is what came of one call. Every call has exactly one.
 type Result struct {
-	ID      string // the provider's id of the call
-	Content []Content
-	Err     *Error // nil: it went well
+	ID      string    `json:"id,omitempty"`      // Ferrule's own, unique
+	CallID  string    `json:"call_id,omitempty"` // the provider's
+	Content []Content `json:"content,omitempty"`
+	Err     *Error    `json:"error,omitempty"` // nil: it went well
 	// Trust lowers how far the content is believed, below the tool's source; a
 	// value above the source's has no effect. Nil: the source's.
-	Trust *Trust
+	Trust *Trust `json:"trust,omitempty"`
 }
 
 // String is the result as text, for people and for places that take only text.
@@ -39,15 +41,16 @@ func (r Result) String() string {
 
 // Content is one block of a result. Which fields count depends on its type.
 type Content struct {
-	Type ContentType
-	Text string          // of text; a link's title
-	JSON json.RawMessage // of structured output: valid JSON
+	Type ContentType     `json:"type"`
+	Text string          `json:"text,omitempty"` // of text; a link's title
+	JSON json.RawMessage `json:"json,omitempty"` // of structured output: valid JSON
 
-	Data          []byte // of an image or sound
-	MediaType     string // of data and links
-	Name          string // of data and links
-	Width, Height int    // of an image, where known
-	URI           string // of a link
+	Data      []byte `json:"data,omitempty"`       // of an image or sound
+	MediaType string `json:"media_type,omitempty"` // of data and links
+	Name      string `json:"name,omitempty"`       // of data and links
+	Width     int    `json:"width,omitempty"`      // of an image, where known
+	Height    int    `json:"height,omitempty"`
+	URI       string `json:"uri,omitempty"` // of a link
 }
 
 // ContentType says what a block of content is.
@@ -76,12 +79,22 @@ func (c Content) String() string {
 	case JSONContent:
 		return string(c.JSON)
 	case ImageContent, AudioContent:
-		return fmt.Sprintf("[%s:%s]", c.Type, c.MediaType)
+		return fmt.Sprintf("[%s:%s]", c.Type, oneWord(c.MediaType))
 	case LinkContent:
-		return fmt.Sprintf("[link:%s]", c.URI)
+		return fmt.Sprintf("[link:%s]", oneWord(c.URI))
 	case TextContent:
 	}
 	return c.Text
+}
+
+// oneWord keeps what a stranger wrote between brackets there.
+func oneWord(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.IsSpace(r) || r == ']' {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // TextOf is content as text, one block a line.
@@ -112,6 +125,8 @@ func Encode(v any) ([]Content, error) {
 		return []Content{v}, nil
 	case []Content:
 		return v, nil
+	case Result, *Result, *Error:
+		return nil, &Error{Kind: InvalidOutput, Text: "The tool returned its result inside another value.", Detail: fmt.Sprintf("got %T, want it returned by itself", v)}
 	case struct{}:
 		return nil, nil
 	case json.RawMessage:
@@ -119,7 +134,12 @@ func Encode(v any) ([]Content, error) {
 			return nil, nil
 		}
 	}
-	if rv := reflect.ValueOf(v); rv.Kind() == reflect.String && !writesItself(v) {
+	switch rv := reflect.ValueOf(v); {
+	case rv.Kind() == reflect.Pointer && rv.IsNil():
+		return nil, nil
+	case rv.Kind() == reflect.Pointer && rv.Type() == reflect.TypeFor[*Content]():
+		return Encode(rv.Elem().Interface())
+	case rv.Kind() == reflect.String && !writesItself(v):
 		return Encode(rv.String()) // a type of its own, but still a string
 	}
 	b, err := json.Marshal(v)

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -16,8 +17,9 @@ import (
 //
 // Run may return a string, which stays as it is, any value that JSON can hold,
 // content blocks ([Content] or a slice of them), a [Result], or a [Reply] with
-// a value and blocks. Decoded input is shared between the functions of one
-// call: they read it, and do not write to it.
+// a value and blocks, each also by pointer. No function can change what another
+// one sees, or what a second run sees: where the type could be written through,
+// each has its own.
 type Spec[In, Out any] struct {
 	Info
 
@@ -63,24 +65,25 @@ func New[In, Out any](info Info, run func(context.Context, In) (Out, error)) (*T
 // Tool makes the tool. A type that has no schema, or a bad definition, is an
 // error.
 func (s Spec[In, Out]) Tool() (*Tool, error) {
+	in := input[In]{schema.DecoderFor(reflect.TypeFor[In]()), writable(reflect.TypeFor[In]())}
 	t := Tool{
 		Info:     s.Info,
-		Validate: over(s.Validate), Permit: over(s.Permit), AskIf: over(s.AskIf), Preview: over(s.Preview), Key: over(s.Key),
-		AskReasonOf: over(s.AskReasonOf), RejectTextOf: over(s.RejectTextOf),
-		Facts: pure(s.Facts), Scopes: pure(s.Scopes),
+		Validate: over(in, s.Validate), Permit: over(in, s.Permit), AskIf: over(in, s.AskIf), Preview: over(in, s.Preview), Key: over(in, s.Key),
+		AskReasonOf: over(in, s.AskReasonOf), RejectTextOf: over(in, s.RejectTextOf),
+		Facts: pure(in, s.Facts), Scopes: pure(in, s.Scopes),
 		Enabled: s.Enabled, DescriptionOf: s.DescriptionOf, InputOf: s.InputOf,
-		decode: decodeInto[In](),
+		decode: in.decode,
 	}
 	if s.ClaimsOf != nil {
-		t.ClaimsOf = pure(func(in In) (Claims, error) { return s.ClaimsOf(in), nil })
+		t.ClaimsOf = pure(in, func(v In) (Claims, error) { return s.ClaimsOf(v), nil })
 	}
 	if s.Run != nil {
 		t.Run = func(ctx context.Context, a Args) (Result, error) {
-			in, err := typed[In](a)
+			v, err := in.of(a)
 			if err != nil {
 				return Result{}, err
 			}
-			out, err := s.Run(ctx, *in)
+			out, err := s.Run(ctx, *v)
 			return result(out, err)
 		}
 	}
@@ -97,12 +100,9 @@ func inferSchemas[In, Out any](t *Tool) (err error) {
 		}
 	}
 	if t.Output == nil {
-		out := reflect.TypeFor[Out]()
+		out := pointedTo(reflect.TypeFor[Out]())
 		if r, ok := reflect.TypeAssert[reply](reflect.Zero(out)); ok {
-			out = r.valueType()
-		}
-		if out.Kind() == reflect.Pointer {
-			out = out.Elem()
+			out = pointedTo(r.valueType())
 		}
 		if !structured(out) {
 			return nil
@@ -114,6 +114,13 @@ func inferSchemas[In, Out any](t *Tool) (err error) {
 	return nil
 }
 
+func pointedTo(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
 // structured reports whether values of t are JSON objects.
 func structured(t reflect.Type) bool {
 	switch t {
@@ -123,25 +130,61 @@ func structured(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.NumField() > 0 && !t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Kind() == reflect.Map
 }
 
-func decodeInto[In any]() func(text string) (any, error) {
-	d := schema.DecoderFor(reflect.TypeFor[In]())
-	return func(text string) (any, error) {
-		in := new(In)
-		if err := d.Decode(text, in); err != nil {
-			return nil, err
-		}
-		return in, nil
+// input gives the functions of a typed tool their decoded arguments.
+type input[In any] struct {
+	decoder  *schema.Decoder
+	writable bool // a function could change what the next one sees
+}
+
+func (i input[In]) decode(text string) (any, error) {
+	v := new(In)
+	if err := i.decoder.Decode(text, v); err != nil {
+		return nil, err
 	}
+	return v, nil
+}
+
+func (i input[In]) of(a Args) (*In, error) {
+	if a.a == nil {
+		return nil, errors.New("no arguments: they were not admitted")
+	}
+	v, ok := a.a.decoded.(*In)
+	if !ok {
+		return nil, fmt.Errorf("arguments of another tool: got %T, want %T", a.a.decoded, v)
+	}
+	if !i.writable || a.a.taken.CompareAndSwap(false, true) {
+		return v, nil
+	}
+	v = new(In)
+	return v, i.decoder.Decode(a.a.text, v)
+}
+
+// writable reports whether a value of t, passed by value, still shares memory
+// that can be written to.
+func writable(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Map, reflect.Pointer, reflect.Interface:
+		return true
+	case reflect.Array:
+		return writable(t.Elem())
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if writable(f.Type) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // over and pure turn a function of the Go type into one of Args; nil stays nil.
 
-func over[In, Out any](f func(context.Context, In) (Out, error)) func(context.Context, Args) (Out, error) {
+func over[In, Out any](i input[In], f func(context.Context, In) (Out, error)) func(context.Context, Args) (Out, error) {
 	if f == nil {
 		return nil
 	}
 	return func(ctx context.Context, a Args) (out Out, err error) {
-		in, err := typed[In](a)
+		in, err := i.of(a)
 		if err != nil {
 			return out, err
 		}
@@ -149,12 +192,12 @@ func over[In, Out any](f func(context.Context, In) (Out, error)) func(context.Co
 	}
 }
 
-func pure[In, Out any](f func(In) (Out, error)) func(Args) (Out, error) {
+func pure[In, Out any](i input[In], f func(In) (Out, error)) func(Args) (Out, error) {
 	if f == nil {
 		return nil
 	}
 	return func(a Args) (out Out, err error) {
-		in, err := typed[In](a)
+		in, err := i.of(a)
 		if err != nil {
 			return out, err
 		}
@@ -165,8 +208,22 @@ func pure[In, Out any](f func(In) (Out, error)) func(Args) (Out, error) {
 // result turns what a typed Run returned into a Result. Content that came with
 // an error is kept beside it.
 func result(out any, err error) (Result, error) {
-	if r, ok := out.(Result); ok {
+	switch r := out.(type) {
+	case Result:
 		return r, err
+	case *Result:
+		if r == nil {
+			return Result{}, err
+		}
+		return *r, err
+	}
+	if v := reflect.ValueOf(out); v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return Result{}, err
+		}
+		if r, ok := reflect.TypeAssert[reply](v.Elem()); ok {
+			out = r
+		}
 	}
 	var extra []Content
 	if r, ok := out.(reply); ok {

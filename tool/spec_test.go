@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"reflect"
 	"strings"
 	"testing"
@@ -21,6 +22,11 @@ import (
 func define[In, Out any]() (*tool.Tool, error) {
 	return tool.New(info(), func(context.Context, In) (Out, error) { return *new(Out), nil })
 }
+
+// stars writes itself, but only where it can be pointed to.
+type stars struct{ N int }
+
+func (s *stars) MarshalJSON() ([]byte, error) { return json.Marshal(strings.Repeat("*", s.N)) }
 
 type answer struct {
 	Count int      `json:"count"`
@@ -51,6 +57,13 @@ func TestInferredSchemas(t *testing.T) {
 		{"T2 a result out", define[struct{}, tool.Result], none, ``},
 		{"T2 content out", define[struct{}, tool.Content], none, ``},
 		{"T2 contents out", define[struct{}, []tool.Content], none, ``},
+		{"T2 a pointer to a struct out is a struct out", define[struct{}, *answer], none, counts},
+		{"T2 a pointer to a reply out is a reply out", define[struct{}, *tool.Reply[answer]], none, counts},
+		{"T2 a reply with a pointer out", define[struct{}, tool.Reply[*answer]], none, counts},
+		{"T2 a pointer to a result out", define[struct{}, *tool.Result], none, ``},
+		{"T2 a pointer to content out", define[struct{}, *tool.Content], none, ``},
+		{"T2 a pointer to a type that writes itself", define[struct{}, *big.Int], none, `{}`},
+		{"T2 a type whose pointer writes itself", define[struct{}, stars], none, `{}`},
 		{"T2 a map in", define[map[string]int, string], `{"type":"object","additionalProperties":{"type":"integer"}}`, ``},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -63,11 +76,6 @@ func TestInferredSchemas(t *testing.T) {
 			}
 		})
 	}
-	t.Run("T2 a pointer to a struct out is a struct out", func(t *testing.T) {
-		if tl := must(define[struct{}, *answer]())(t); len(tl.Output) == 0 {
-			t.Error("no output schema was inferred")
-		}
-	})
 	t.Run("T2 a schema that is given beats the inferred one", func(t *testing.T) {
 		i := info()
 		i.Input = json.RawMessage(`{"type":"object","properties":{"path":{"enum":["a","b"]}},"required":["path"]}`)
@@ -90,7 +98,7 @@ func TestInferredSchemas(t *testing.T) {
 			`{"small":3e2}`:       `InputValidationError: /small: got number 3e2, want a whole number of 8 bits`,
 			`{"count":-1}`:        `InputValidationError: /count: got number -1, want a whole number from 0, of 64 bits`,
 			`{"limit":1.5}`:       `InputValidationError: /limit: got number 1.5, want a whole number of 64 bits`,
-			`{"tags":["a",true]}`: `InputValidationError: /tags/1: got boolean true, want a value of type string`,
+			`{"tags":["a",true]}`: `InputValidationError: /tags/1: got boolean true, want a string`,
 		} {
 			if got := refused(t, tl, input).Text; got != want {
 				t.Errorf("%s\ngot  %s\nwant %s", input, got, want)
@@ -198,6 +206,17 @@ func TestTypedRun(t *testing.T) {
 		{"T2 blocks beside nothing", returns(tool.Reply[string]{Content: []tool.Content{image}}), []tool.Content{image}},
 		{"T2 a reply without blocks", returns(tool.Reply[string]{Value: "two"}), []tool.Content{tool.Text("two")}},
 		{"T2 an empty reply", returns(tool.Reply[struct{}]{}), nil},
+		{"T2 a result by pointer", returns(&tool.Result{Content: []tool.Content{image}}), []tool.Content{image}},
+		{"T2 no result by pointer", returns((*tool.Result)(nil)), nil},
+		{"T2 a block by pointer", returns(&image), []tool.Content{image}},
+		{"T2 no block by pointer", returns((*tool.Content)(nil)), nil},
+		{"T2 a reply by pointer", returns(&tool.Reply[answer]{Value: answer{Count: 2}, Content: []tool.Content{image}}), []tool.Content{{Type: tool.JSONContent, JSON: json.RawMessage(`{"count":2,"names":null}`)}, image}},
+		{"T2 no reply by pointer", returns((*tool.Reply[answer])(nil)), nil},
+		{"T2 a reply as anything", returns[any](tool.Reply[string]{Value: "two", Content: []tool.Content{image}}), []tool.Content{tool.Text("two"), image}},
+		{"T2 a result as anything", returns[any](&tool.Result{Content: []tool.Content{image}}), []tool.Content{image}},
+		{"T2 nothing as anything", returns[any](nil), nil},
+		{"O2 a struct by pointer", returns(&answer{Count: 1}), []tool.Content{{Type: tool.JSONContent, JSON: json.RawMessage(`{"count":1,"names":null}`)}}},
+		{"O2 no struct by pointer", returns((*answer)(nil)), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tl := must(tt.make())(t)
@@ -209,7 +228,7 @@ func TestTypedRun(t *testing.T) {
 				if c.Type != tool.JSONContent {
 					continue
 				}
-				if err := tl.CheckOutput(string(c.JSON)); err != nil {
+				if err := tl.CheckOutput(c.JSON); err != nil {
 					t.Errorf("the inferred output schema refuses %s: %v", c.JSON, err)
 				}
 			}
@@ -220,6 +239,44 @@ func TestTypedRun(t *testing.T) {
 		_, err := tl.Run(t.Context(), admit(t, tl, `{}`))
 		if e := tool.AsError(err); e.Kind != tool.InvalidOutput {
 			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("O2 a result inside a reply is invalid_output", func(t *testing.T) {
+		tl := must(returns(tool.Reply[*tool.Result]{Value: &tool.Result{}})())(t)
+		_, err := tl.Run(t.Context(), admit(t, tl, `{}`))
+		if e := tool.AsError(err); e == nil || e.Kind != tool.InvalidOutput {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("L7 an error beside a pointer", func(t *testing.T) {
+		logs := []tool.Content{tool.Text("the log")}
+		for _, tt := range []struct {
+			out  any
+			want []tool.Content
+		}{
+			{&tool.Reply[answer]{Content: logs}, logs},
+			{(*tool.Reply[answer])(nil), nil},
+			{&tool.Result{Content: logs}, logs},
+			{(*tool.Result)(nil), nil},
+			{(*answer)(nil), nil},
+			{&answer{}, nil},
+			{nil, nil},
+		} {
+			tl := must(tool.New(info(), func(context.Context, struct{}) (any, error) { return tt.out, errBroken }))(t)
+			res, err := tl.Run(t.Context(), admit(t, tl, `{}`))
+			if !errors.Is(err, errBroken) || !sameResult(res, tool.Result{Content: tt.want}) {
+				t.Errorf("%T: Run = %+v, %v", tt.out, res, err)
+			}
+		}
+	})
+	t.Run("T2 a result keeps all that it says", func(t *testing.T) {
+		web := tool.Web
+		want := tool.Result{Content: []tool.Content{image}, Err: &tool.Error{Kind: tool.Failed}, Trust: &web}
+		for _, make := range []func() (*tool.Tool, error){returns(want), returns(&want)} {
+			tl := must(make())(t)
+			if res := must(tl.Run(t.Context(), admit(t, tl, `{}`)))(t); !sameResult(res, want) {
+				t.Errorf("Run = %+v, want %+v", res, want)
+			}
 		}
 	})
 	t.Run("L7 an error is the tool's own, and blocks beside it stay", func(t *testing.T) {
@@ -281,15 +338,17 @@ func TestTypedFunctions(t *testing.T) {
 			if in.Path == "bad" {
 				return tool.Decision{}, errBroken
 			}
-			return tool.Decision{Verdict: tool.Ask, Reason: in.Path, Override: true}, nil
+			return tool.Decision{Verdict: tool.Ask, Reason: in.Path, Rule: "r1", Message: "Ask first.", Override: true}, nil
 		},
 		AskIf:        func(_ context.Context, in search) (bool, error) { return in.Limit > 10, failing(in) },
 		AskReasonOf:  func(_ context.Context, in search) (string, error) { return "may it read " + in.Path, failing(in) },
 		RejectTextOf: func(_ context.Context, in search) (string, error) { return "not " + in.Path, failing(in) },
 		Preview:      func(_ context.Context, in search) (string, error) { return "grep " + in.Path, failing(in) },
-		Facts:        func(in search) (tool.Facts, error) { return tool.Facts{Paths: []string{in.Path}}, failing(in) },
-		Scopes:       func(in search) ([]string, error) { return []string{in.Path, "*"}, failing(in) },
-		Key:          func(_ context.Context, in search) (string, error) { return "key-" + in.Path, failing(in) },
+		Facts: func(in search) (tool.Facts, error) {
+			return tool.Facts{Paths: []string{in.Path}, Commands: [][]string{{"grep", in.Path}}}, failing(in)
+		},
+		Scopes: func(in search) ([]string, error) { return []string{in.Path, "*"}, failing(in) },
+		Key:    func(_ context.Context, in search) (string, error) { return "key-" + in.Path, failing(in) },
 		DescriptionOf: func(_ context.Context, c tool.Caller) (string, error) {
 			return "for " + c.Principal, nil
 		},
@@ -305,12 +364,12 @@ func TestTypedFunctions(t *testing.T) {
 		call func(tool.Args) (any, error)
 		want any
 	}{
-		{"T12 Permit", func(a tool.Args) (any, error) { return tl.Permit(ctx, a) }, tool.Decision{Verdict: tool.Ask, Reason: "/a", Override: true}},
+		{"T12 Permit", func(a tool.Args) (any, error) { return tl.Permit(ctx, a) }, tool.Decision{Verdict: tool.Ask, Reason: "/a", Rule: "r1", Message: "Ask first.", Override: true}},
 		{"T13 AskIf", func(a tool.Args) (any, error) { return tl.AskIf(ctx, a) }, true},
 		{"T13 AskReasonOf", func(a tool.Args) (any, error) { return tl.AskReasonOf(ctx, a) }, "may it read /a"},
 		{"T13 RejectTextOf", func(a tool.Args) (any, error) { return tl.RejectTextOf(ctx, a) }, "not /a"},
 		{"T14 Preview", func(a tool.Args) (any, error) { return tl.Preview(ctx, a) }, "grep /a"},
-		{"T14 Facts", func(a tool.Args) (any, error) { return tl.Facts(a) }, tool.Facts{Paths: []string{"/a"}}},
+		{"T14 Facts", func(a tool.Args) (any, error) { return tl.Facts(a) }, tool.Facts{Paths: []string{"/a"}, Commands: [][]string{{"grep", "/a"}}}},
 		{"T14 Scopes", func(a tool.Args) (any, error) { return tl.Scopes(a) }, []string{"/a", "*"}},
 		{"T15 Key", func(a tool.Args) (any, error) { return tl.Key(ctx, a) }, "key-/a"},
 		{"T11 Validate keeps the input", func(a tool.Args) (any, error) { return tl.Validate(ctx, a) }, json.RawMessage(nil)},
@@ -329,8 +388,9 @@ func TestTypedFunctions(t *testing.T) {
 	}
 	t.Run("T11 Validate corrects the input, which is admitted anew", func(t *testing.T) {
 		corrected := must(tl.Validate(ctx, mend))(t)
-		if res := must(tl.Run(ctx, admit(t, tl, string(corrected))))(t); res.String() != "mended" {
-			t.Errorf("it ran with %q", res)
+		again := must(tl.Readmit(mend, corrected))(t)
+		if res := must(tl.Run(ctx, again))(t); res.String() != "mended" || again.Received() != `{"path":"mend"}` {
+			t.Errorf("it ran with %q, received %s", res, again.Received())
 		}
 		if mend.Text() != `{"path":"mend"}` {
 			t.Errorf("the first input became %s", mend.Text())
@@ -424,7 +484,7 @@ func TestTypedRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			args, err := tl.Admit(text, nil)
+			args, err := tl.Admit(text)
 			if err != nil {
 				t.Fatalf("%s\n%v", text, err)
 			}
@@ -435,11 +495,11 @@ func TestTypedRoundTrip(t *testing.T) {
 			if !reflect.DeepEqual(got, want) {
 				t.Fatalf("%s\ngot  %+v\nwant %+v", text, got, want)
 			}
-			out := string(res.Content[0].JSON)
+			out := res.Content[0].JSON
 			if err := tl.CheckOutput(out); err != nil {
 				t.Fatalf("the inferred output schema refuses %s: %v", out, err)
 			}
-			if _, err := tl.Admit(json.RawMessage(out), nil); err != nil {
+			if _, err := tl.Admit(out); err != nil {
 				t.Fatalf("what came out does not go in: %s: %v", out, err)
 			}
 		})

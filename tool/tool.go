@@ -28,6 +28,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/schema"
@@ -50,7 +51,8 @@ type Info struct {
 	// an object that names properties takes no others.
 	Open bool
 
-	// Claims are what holds for every call; Tool.ClaimsOf replaces them for one.
+	// Claims are what holds for every call. Where it depends on the arguments
+	// they stay empty, and Tool.ClaimsOf says it for each.
 	Claims Claims
 
 	// Aliases are old names that still answer; Tags group tools for filters.
@@ -68,6 +70,8 @@ type Info struct {
 	Cancel bool
 	// Cooperative: Run returns soon once its context ends. Zero: it may not.
 	Cooperative bool
+	// AtOnce caps how many of its calls run at once; 0: no cap of its own.
+	AtOnce int
 	// NeedsUser: it must talk to a person.
 	NeedsUser bool
 	// Silent: no spinner, no printed result.
@@ -95,6 +99,15 @@ type Info struct {
 	// InputSensitivity and OutputSensitivity say where arguments and results
 	// may be shown. Zero: internal.
 	InputSensitivity, OutputSensitivity Sensitivity
+	// Sanitize is what is done about instructions in results: pass, flag, strip,
+	// wrap or strip+wrap; "": by the trust of the source.
+	Sanitize string
+	// Memory is what the tool may do to the agent's memory: pure, no-memory,
+	// memory-aware or untrusted; "": unknown, and watched.
+	Memory string
+	// Isolation is the least that what it runs outside this process needs:
+	// process, namespace or container; "": by its claims.
+	Isolation string
 }
 
 // Example is one call of a tool and what it returned.
@@ -105,14 +118,15 @@ type Example struct {
 
 // Tool is Info and the functions behind it. Only Run is needed. Every function
 // must be safe for concurrent use; a panic in one counts as its failure. What a
-// function may know of the call beyond its arguments is in its context: see
-// [From].
+// function with a context may know of the call beyond its arguments is in
+// there: see [From].
 //
 // A Tool is made by Check, by [New] or by [Spec.Tool] and not changed after.
 type Tool struct {
 	Info
 
-	// ClaimsOf replaces Info.Claims for one call. Failing, it claims nothing.
+	// ClaimsOf are the claims of one call, where they depend on its arguments;
+	// Info.Claims is then empty. Failing, it claims nothing.
 	ClaimsOf func(Args) (Claims, error)
 	// Validate looks at the meaning of arguments that fit the schema. It returns
 	// nil to keep them, or corrected ones, which are checked anew.
@@ -160,8 +174,13 @@ func (t Tool) Check() (*Tool, error) {
 	if err := c.compile(); err != nil {
 		return nil, fmt.Errorf("tool %q: %w", t.Name, err)
 	}
-	if c.Run == nil {
+	switch {
+	case c.Run == nil:
 		return nil, fmt.Errorf("tool %q: no Run function", t.Name)
+	case c.ClaimsOf != nil && !reflect.DeepEqual(c.Claims, Claims{}):
+		return nil, fmt.Errorf("tool %q: claims by constants and by a function: what holds where there is no input would be unclear", t.Name)
+	case c.AskIf != nil && c.Approval != "":
+		return nil, fmt.Errorf("tool %q: approval %q and AskIf at once", t.Name, c.Approval)
 	}
 	for i, e := range c.Examples {
 		if err := c.checkExample(e); err != nil {
@@ -171,11 +190,14 @@ func (t Tool) Check() (*Tool, error) {
 	return &c, nil
 }
 
-// CheckOutput reports whether structured output fits the tool's output schema;
-// without one everything does.
-func (t *Tool) CheckOutput(text string) error {
-	if t.output == nil {
-		return nil
+// CheckOutput reports whether structured output is JSON that fits the tool's
+// output schema; without a schema any JSON does.
+func (t *Tool) CheckOutput(text json.RawMessage) error {
+	switch {
+	case t.output != nil:
+		return t.output.CheckBytes(text)
+	case len(t.Output) > 0:
+		return fmt.Errorf("tool %q: not made by Check, New or Spec.Tool", t.Name)
 	}
-	return t.output.Check(text)
+	return schema.Valid(string(text))
 }

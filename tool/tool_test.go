@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +57,7 @@ const pathSchema = `{"type":"object","properties":{"path":{"type":"string"}},"re
 
 func admit(t testing.TB, tl *tool.Tool, input string) tool.Args {
 	t.Helper()
-	return must(tl.Admit(json.RawMessage(input), nil))(t)
+	return must(tl.Admit(json.RawMessage(input)))(t)
 }
 
 func TestPlainTool(t *testing.T) {
@@ -78,7 +80,7 @@ func TestPlainTool(t *testing.T) {
 		if got := admit(t, tl, `{"any":[1,{"thing":null}]}`).Text(); got != `{"any":[1,{"thing":null}]}` {
 			t.Errorf("text = %s", got)
 		}
-		if _, err := tl.Admit(json.RawMessage(`[1]`), nil); err == nil {
+		if _, err := tl.Admit(json.RawMessage(`[1]`)); err == nil {
 			t.Error("an array was admitted as arguments")
 		}
 	})
@@ -86,16 +88,18 @@ func TestPlainTool(t *testing.T) {
 		def := untyped(pathSchema)
 		def.Output = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)
 		tl := must(def.Check())(t)
-		for text, ok := range map[string]bool{`{"n":1}`: true, `{"n":"1"}`: false, `{}`: false, `{"n":1,"more":2}`: true, `{`: false} {
-			if err := tl.CheckOutput(text); (err == nil) != ok {
+		for text, ok := range map[string]bool{`{"n":1}`: true, `{"n":"1"}`: false, `{}`: false, `{"n":1,"more":2}`: true, `{`: false, ``: false, `{"n":1} x`: false} {
+			if err := tl.CheckOutput(json.RawMessage(text)); (err == nil) != ok {
 				t.Errorf("CheckOutput(%s) = %v, want accepted: %v", text, err, ok)
 			}
 		}
 	})
-	t.Run("T2 without an output schema everything may come out", func(t *testing.T) {
+	t.Run("T2 without an output schema any JSON may come out", func(t *testing.T) {
 		tl := must(untyped(pathSchema).Check())(t)
-		if err := tl.CheckOutput(`[1]`); err != nil {
-			t.Error(err)
+		for text, ok := range map[string]bool{`[1]`: true, `null`: true, ` {"a":1} `: true, ``: false, `plain`: false, `[1`: false, `[1] x`: false, "\"\xff\"": false} {
+			if err := tl.CheckOutput(json.RawMessage(text)); (err == nil) != ok {
+				t.Errorf("CheckOutput(%q) = %v, want accepted: %v", text, err, ok)
+			}
 		}
 	})
 }
@@ -121,7 +125,8 @@ func TestBadDefinition(t *testing.T) {
 		{"T1 no schema", func(d *tool.Tool) { d.Input = nil }, `tool "search": no input schema: a tool without arguments says {"type":"object","additionalProperties":false}`},
 		{"T1 an empty schema", func(d *tool.Tool) { d.Input = json.RawMessage{} }, `tool "search": no input schema: a tool without arguments says {"type":"object","additionalProperties":false}`},
 		{"T2 a schema cut short", func(d *tool.Tool) { d.Input = json.RawMessage(`{"type":`) }, `tool "search": input schema /type: not a JSON text: unexpected EOF at byte 8 (line 1, column 9, in /type)`},
-		{"T2 a schema that is none", func(d *tool.Tool) { d.Input = json.RawMessage(`5`) }, `tool "search": input schema (root): got a number, want an object, true or false`},
+		{"T2 a schema that is none", func(d *tool.Tool) { d.Input = json.RawMessage(`5`) }, `tool "search": input schema: got 5, want an object`},
+		{"T2 a schema of yes or no", func(d *tool.Tool) { d.Input = json.RawMessage(`true`) }, `tool "search": input schema: got true, want an object`},
 		{"T2 a keyword of the wrong type", func(d *tool.Tool) { d.Input = json.RawMessage(`{"type":"object","properties":5}`) }, `tool "search": input schema /properties: got number, want object`},
 		{"T2 a root that is no object", func(d *tool.Tool) { d.Input = json.RawMessage(`{"type":"string"}`) }, `tool "search": input schema: got type "string" at the root, want "object"`},
 		{"T2 a root of other types", func(d *tool.Tool) { d.Input = json.RawMessage(`{"type":["array","null"]}`) }, `tool "search": input schema: got type [array null] at the root, want "object"`},
@@ -133,17 +138,48 @@ func TestBadDefinition(t *testing.T) {
 		{"T3 a resource with two names", func(d *tool.Tool) { d.Claims.Touches = []tool.Access{{Resource: "file:/a/../b"}} }, `tool "search": claims: touches "file:/a/../b": want a clean path, without . .. // or / at the end`},
 		{"T3 a resource without kind", func(d *tool.Tool) { d.Claims.Touches = []tool.Access{{Resource: "/a"}} }, `tool "search": claims: touches "/a": want kind:path, such as file:/a/b`},
 
+		{"T3 claims by constants and by a function", func(d *tool.Tool) {
+			d.Claims.Local, d.ClaimsOf = true, func(tool.Args) (tool.Claims, error) { return tool.Claims{}, nil }
+		}, `tool "search": claims by constants and by a function: what holds where there is no input would be unclear`},
+		{"T3 touching nothing is a constant claim too", func(d *tool.Tool) {
+			d.Claims.Touches, d.ClaimsOf = touches(), func(tool.Args) (tool.Claims, error) { return tool.Claims{}, nil }
+		}, `tool "search": claims by constants and by a function: what holds where there is no input would be unclear`},
+
+		{"T9 an alias given twice", func(d *tool.Tool) { d.Aliases = []string{"a", "b", "a"} }, `tool "search": alias "a": given twice`},
+		{"T9 an empty tag", func(d *tool.Tool) { d.Tags = []string{"a", ""} }, `tool "search": tag "": want a word`},
+		{"T9 a tag with space around it", func(d *tool.Tool) { d.Tags = []string{"a "} }, `tool "search": tag "a ": want a word`},
+		{"T9 a tag that cannot be seen", func(d *tool.Tool) { d.Tags = []string{"a\u200bb"} }, `tool "search": tag "a\u200bb": want a word`},
+		{"T9 a tag that is no text", func(d *tool.Tool) { d.Tags = []string{"a\xff"} }, `tool "search": tag "a\xff": want a word`},
+		{"T9 a tag given twice", func(d *tool.Tool) { d.Tags = []string{"a", "a"} }, `tool "search": tag "a": given twice`},
+		{"T9 a model that is no text", func(d *tool.Tool) { d.Model = "\xff" }, `tool "search": "\xff": want valid UTF-8`},
+		{"K1 an empty secret", func(d *tool.Tool) { d.Secrets = []string{""} }, `tool "search": secret "": want a word`},
+		{"K1 a secret with a line break", func(d *tool.Tool) { d.Secrets = []string{"A\nB"} }, `tool "search": secret "A\nB": want a word`},
+		{"K1 a secret named twice", func(d *tool.Tool) { d.Secrets = []string{"A", "B", "A"} }, `tool "search": secret "A": given twice`},
 		{"T9 an alias equal to the name", func(d *tool.Tool) { d.Aliases = []string{"find", "search"} }, `tool "search": alias "search" is the name itself`},
 		{"T9 a bad alias", func(d *tool.Tool) { d.Aliases = []string{"a b"} }, `tool "search": alias: name "a b": got ' ', want letters, digits, _ . and -`},
 		{"T9 an empty alias", func(d *tool.Tool) { d.Aliases = []string{""} }, `tool "search": alias: no name`},
 		{"T10 a negative time", func(d *tool.Tool) { d.Timeout = -time.Second }, `tool "search": timeout: got -1s, want more than 0, 0 for 1m0s, or Unlimited`},
 		{"T13 an unknown approval", func(d *tool.Tool) { d.Approval = "sometimes" }, `tool "search": approval: got "sometimes", want "always", "never" or unset`},
+		{"T13 always, and a predicate", func(d *tool.Tool) {
+			d.Approval, d.AskIf = tool.AskAlways, func(context.Context, tool.Args) (bool, error) { return false, nil }
+		}, `tool "search": approval "always" and AskIf at once`},
+		{"T13 never, and a predicate", func(d *tool.Tool) {
+			d.Approval, d.AskIf = tool.AskNever, func(context.Context, tool.Args) (bool, error) { return false, nil }
+		}, `tool "search": approval "never" and AskIf at once`},
+		{"T13 a reason that is no text", func(d *tool.Tool) { d.AskReason = "\xff" }, `tool "search": "\xff": want valid UTF-8`},
+		{"T13 a text for rejection that is none", func(d *tool.Tool) { d.RejectText = "\xff" }, `tool "search": "\xff": want valid UTF-8`},
+		{"D3 fewer at once than none", func(d *tool.Tool) { d.AtOnce = -1 }, `tool "search": at once: got -1, want 0 for no cap, or more`},
+		{"G1 an unknown way to sanitize", func(d *tool.Tool) { d.Sanitize = "wash" }, `tool "search": sanitize: got "wash", want one of pass, flag, strip, wrap, strip+wrap, or unset`},
+		{"G1 two ways to sanitize", func(d *tool.Tool) { d.Sanitize = "strip wrap" }, `tool "search": sanitize: got "strip wrap", want one of pass, flag, strip, wrap, strip+wrap, or unset`},
+		{"G7 an unknown tier", func(d *tool.Tool) { d.Memory = "unknown" }, `tool "search": memory: got "unknown", want one of pure, no-memory, memory-aware, untrusted, or unset`},
+		{"N1 an unknown level", func(d *tool.Tool) { d.Isolation = "Process" }, `tool "search": isolation: got "Process", want one of process, namespace, container, or unset`},
+		{"N1 no isolation cannot be said", func(d *tool.Tool) { d.Isolation = "in-process" }, `tool "search": isolation: got "in-process", want one of process, namespace, container, or unset`},
 		{"T15 an unknown input sensitivity", func(d *tool.Tool) { d.InputSensitivity = 9 }, `tool "search": sensitivity: got 9, want Internal, Public or Secret`},
 		{"T15 an unknown output sensitivity", func(d *tool.Tool) { d.OutputSensitivity = 3 }, `tool "search": sensitivity: got 3, want Internal, Public or Secret`},
 		{"Q1 deferred and always loaded", func(d *tool.Tool) { d.Deferred, d.AlwaysLoad = true, true }, `tool "search": deferred and always loaded at once`},
 		{"O3 fewer characters than none", func(d *tool.Tool) { d.Limit.Chars = -2 }, `tool "search": limit: got -2 characters and 0 tokens, want at least 0, or Unlimited`},
 		{"O3 fewer tokens than none", func(d *tool.Tool) { d.Limit.Tokens = -7 }, `tool "search": limit: got 0 characters and -7 tokens, want at least 0, or Unlimited`},
-		{"O4 an unknown cut", func(d *tool.Tool) { d.Limit.Cut = "chop" }, `tool "search": limit: got cut "chop", want offload, middle, head, tail or summarize`},
+		{"O4 an unknown cut", func(d *tool.Tool) { d.Limit.Cut = "chop" }, `tool "search": limit: cut: got "chop", want one of offload, middle, head, tail, summarize, or unset`},
 
 		{"T8 an input that the schema refuses", func(d *tool.Tool) {
 			d.Examples = []tool.Example{{Input: json.RawMessage(`{"path":"a"}`)}, {Input: json.RawMessage(`{"path":5}`)}}
@@ -193,12 +229,36 @@ func TestGoodDefinition(t *testing.T) {
 		{"T10 no time-out, said", func(d *tool.Tool) { d.Timeout = tool.Unlimited }},
 		{"T13 always", func(d *tool.Tool) { d.Approval = tool.AskAlways }},
 		{"T13 never", func(d *tool.Tool) { d.Approval = tool.AskNever }},
+		{"T13 a predicate", func(d *tool.Tool) {
+			d.AskIf = func(context.Context, tool.Args) (bool, error) { return false, nil }
+		}},
+		{"T3 claims by a function", func(d *tool.Tool) {
+			d.ClaimsOf = func(tool.Args) (tool.Claims, error) { return tool.Claims{}, nil }
+		}},
+		{"T9 a tag of two words", func(d *tool.Tool) { d.Tags = []string{"two words", "zwei Wörter"} }},
+		{"D3 one at once", func(d *tool.Tool) { d.AtOnce = 1 }},
+		{"T15 public and secret", func(d *tool.Tool) { d.InputSensitivity, d.OutputSensitivity = tool.Public, tool.Secret }},
 		{"O3 unlimited, said", func(d *tool.Tool) { d.Limit = tool.Limit{Chars: tool.Unlimited, Tokens: tool.Unlimited} }},
-		{"O4 offload", func(d *tool.Tool) { d.Limit.Cut = tool.CutOffload }},
-		{"O4 middle", func(d *tool.Tool) { d.Limit.Cut = tool.CutMiddle }},
-		{"O4 head", func(d *tool.Tool) { d.Limit.Cut = tool.CutHead }},
-		{"O4 tail", func(d *tool.Tool) { d.Limit.Cut = tool.CutTail }},
-		{"O4 summarize", func(d *tool.Tool) { d.Limit.Cut = tool.CutSummarize }},
+		{"O4 offload", func(d *tool.Tool) { d.Limit.Cut = "offload" }},
+		{"O4 middle", func(d *tool.Tool) { d.Limit.Cut = "middle" }},
+		{"O4 head", func(d *tool.Tool) { d.Limit.Cut = "head" }},
+		{"O4 tail", func(d *tool.Tool) { d.Limit.Cut = "tail" }},
+		{"O4 summarize", func(d *tool.Tool) { d.Limit.Cut = "summarize" }},
+	}
+	for rule, set := range map[string]struct {
+		words string
+		field func(*tool.Tool) *string
+	}{
+		"G1": {"pass flag strip wrap strip+wrap", func(d *tool.Tool) *string { return &d.Sanitize }},
+		"G7": {"pure no-memory memory-aware untrusted", func(d *tool.Tool) *string { return &d.Memory }},
+		"N1": {"process namespace container", func(d *tool.Tool) *string { return &d.Isolation }},
+	} {
+		for word := range strings.FieldsSeq(set.words) {
+			tests = append(tests, struct {
+				name   string
+				change func(*tool.Tool)
+			}{rule + " " + word, func(d *tool.Tool) { *set.field(d) = word }})
+		}
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -262,7 +322,7 @@ func TestDefinitionIsCopied(t *testing.T) {
 			t.Errorf("got  %+v\nwant %+v", tl.Info, want)
 		}
 		admit(t, tl, `{"path":"a"}`)
-		if _, err := tl.Admit(json.RawMessage(`{"path":5}`), nil); err == nil {
+		if _, err := tl.Admit(json.RawMessage(`{"path":5}`)); err == nil {
 			t.Error("the schema no longer holds")
 		}
 	})
@@ -286,13 +346,22 @@ func TestDefinitionIsCopied(t *testing.T) {
 }
 
 func TestExtras(t *testing.T) {
-	t.Run("T9 all of it is kept, and none of it is needed", func(t *testing.T) {
+	t.Run("T9 all of it is kept", func(t *testing.T) {
 		def := untyped(pathSchema)
 		def.Aliases, def.Tags = []string{"find", "grep.old"}, []string{"files", "read"}
 		def.Silent, def.Repeatable, def.NeedsUser, def.Streams = true, true, true, true
 		def.Model = "fast"
-		want := def.Info
-		if got := must(def.Check())(t).Info; !reflect.DeepEqual(got, want) {
+		got := must(def.Check())(t)
+		if !slices.Equal(got.Aliases, []string{"find", "grep.old"}) || !slices.Equal(got.Tags, []string{"files", "read"}) || got.Model != "fast" {
+			t.Errorf("aliases %q, tags %q, model %q", got.Aliases, got.Tags, got.Model)
+		}
+		if !got.Silent || !got.Repeatable || !got.NeedsUser || !got.Streams {
+			t.Errorf("silent %v, repeatable %v, needs user %v, streams %v", got.Silent, got.Repeatable, got.NeedsUser, got.Streams)
+		}
+	})
+	t.Run("T9 none of it is needed, and none of it is made up", func(t *testing.T) {
+		want := tool.Info{Name: "search", Description: "Look for a text in files.", Input: json.RawMessage(pathSchema)}
+		if got := must(untyped(pathSchema).Check())(t).Info; !reflect.DeepEqual(got, want) {
 			t.Errorf("got  %+v\nwant %+v", got, want)
 		}
 	})
@@ -411,8 +480,10 @@ func TestTrustAndVerdict(t *testing.T) {
 		}
 	})
 	t.Run("R3 an unknown class falls to the strict side", func(t *testing.T) {
-		if unknown := tool.BuiltIn + 1; !unknown.Untrusted() {
-			t.Errorf("Trust(%d) counts as %s and trusted", unknown, unknown)
+		for _, unknown := range []tool.Trust{tool.BuiltIn + 1, 255} {
+			if !unknown.Untrusted() || unknown.String() != "inbound" {
+				t.Errorf("Trust(%d) is %s, untrusted %v", uint8(unknown), unknown, unknown.Untrusted())
+			}
 		}
 	})
 	for v, want := range map[tool.Verdict]string{tool.Deny: "deny", tool.Ask: "ask", tool.Allow: "allow", tool.Silent: "silent"} {
@@ -435,9 +506,71 @@ func TestTrustAndVerdict(t *testing.T) {
 			t.Errorf("the zero decision is %+v", d)
 		}
 	})
-	t.Run("P1 an unknown verdict is not called silence", func(t *testing.T) {
-		if got := (tool.Silent + 1).String(); got == "silent" || got == "allow" {
-			t.Errorf("Verdict(%d) = %q, want a word that lets nothing through", tool.Silent+1, got)
+	t.Run("P1 an unknown verdict falls to the strict side", func(t *testing.T) {
+		for _, unknown := range []tool.Verdict{tool.Silent + 1, 255} {
+			if got := unknown.String(); got != "deny" {
+				t.Errorf("Verdict(%d) = %q, want deny", uint8(unknown), got)
+			}
+		}
+	})
+}
+
+func TestWordsInJSON(t *testing.T) {
+	type words struct {
+		Trust       tool.Trust       `json:"trust"`
+		Verdict     tool.Verdict     `json:"verdict"`
+		Sensitivity tool.Sensitivity `json:"sensitivity"`
+	}
+	read := func(text string) (w words, err error) {
+		w = words{tool.Own, tool.Allow, tool.Public}
+		return w, json.Unmarshal([]byte(text), &w)
+	}
+	t.Run("U1 each is recorded as its word, and read again", func(t *testing.T) {
+		for trust := range tool.BuiltIn + 1 {
+			for verdict := range tool.Silent + 1 {
+				for sensitivity := range tool.Secret + 1 {
+					want := words{trust, verdict, sensitivity}
+					text := string(must(json.Marshal(want))(t))
+					if form := fmt.Sprintf(`{"trust":%q,"verdict":%q,"sensitivity":%q}`, trust, verdict, sensitivity); text != form {
+						t.Errorf("got %s, want %s", text, form)
+					}
+					if got, err := read(text); err != nil || got != want {
+						t.Errorf("%s was read as %+v, %v", text, got, err)
+					}
+				}
+			}
+		}
+	})
+	t.Run("U1 what is no member is recorded as the strictest", func(t *testing.T) {
+		if got := must(json.Marshal(words{99, 99, 99}))(t); string(got) != `{"trust":"inbound","verdict":"deny","sensitivity":"secret"}` {
+			t.Errorf("got %s", got)
+		}
+	})
+	for _, tt := range []struct{ name, text, want string }{
+		{"R3 an unknown trust", `{"trust":"Own"}`, `got "Own", want one of inbound, web, mcp, skill-untrusted, skill-trusted, own, built-in`},
+		{"R3 an empty trust", `{"trust":""}`, `got "", want one of inbound, web, mcp, skill-untrusted, skill-trusted, own, built-in`},
+		{"P1 an unknown verdict", `{"verdict":"yes"}`, `got "yes", want one of deny, ask, allow, silent`},
+		{"G4 an unknown sensitivity", `{"sensitivity":"high"}`, `got "high", want one of internal, public, secret`},
+	} {
+		t.Run(tt.name+" is an error", func(t *testing.T) {
+			if got, err := read(tt.text); err == nil || err.Error() != tt.want {
+				t.Errorf("read as %+v, %v, want %s", got, err, tt.want)
+			}
+		})
+	}
+	t.Run("R3 what was not read is the least trusted", func(t *testing.T) {
+		if got := tool.Own; got.UnmarshalText([]byte("x")) == nil || got != tool.Inbound {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("P1 what was not read denies", func(t *testing.T) {
+		if got := tool.Allow; got.UnmarshalText([]byte("x")) == nil || got != tool.Deny {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("G4 what was not read is secret", func(t *testing.T) {
+		if got := tool.Public; got.UnmarshalText([]byte("x")) == nil || got != tool.Secret {
+			t.Errorf("got %v", got)
 		}
 	})
 }
