@@ -18,7 +18,7 @@ func word[T ~uint8](words []string, v T) string {
 func fromWord[T ~uint8](words []string, name string) (T, error) {
 	for i, w := range words {
 		if w == name {
-			return T(i), nil //nolint:gosec // a closed set is short
+			return T(i), nil
 		}
 	}
 	return 0, fmt.Errorf("got %q, want one of %s", name, strings.Join(words, ", "))
