@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestWorksWork(t *testing.T) {
@@ -30,8 +33,99 @@ func TestMissedBoundsAreNamed(t *testing.T) {
 	if got := strings.Join(missed(rows), "; "); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := slow([]row{{Name: "quick", NS: 1e6}, {Name: "refuse x", NS: 6e7}}); len(got) != 1 || got[0] != "refuse x: 60 ms, want at most 50" {
-		t.Errorf("got %q", got)
+	hostile := []row{
+		{Name: "refuse quick", NS: 50e6, mostTime: mostRefusal},
+		{Name: "refuse x", NS: 60e6, mostTime: mostRefusal, step: "compile"},
+		{Name: "handle y", NS: 60e6, mostTime: mostHandling},
+		{Name: "handle z", NS: 301e6, mostTime: mostHandling, step: "repair"},
+	}
+	want = "refuse x (compile): 60 ms, want at most 50; handle z (repair): 301 ms, want at most 300"
+	if got := strings.Join(slow(hostile), "; "); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, tt := range []struct {
+		list []float64
+		want float64
+	}{
+		{[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 100, 2}, 3},
+	} {
+		before := slices.Clone(tt.list)
+		if got := median(tt.list); got != tt.want {
+			t.Errorf("median(%v) = %v, want %v", tt.list, got, tt.want)
+		}
+		if !slices.Equal(tt.list, before) {
+			t.Errorf("%v became %v", before, tt.list)
+		}
+	}
+}
+
+// A ratio is the median of the rounds, each to the floor of its own round: a
+// machine that is slow in some rounds changes nothing.
+func TestRatiosAreOfOneRound(t *testing.T) {
+	busy := func(n int) func() error {
+		return func() error {
+			for i := range n {
+				sink += i
+			}
+			return nil
+		}
+	}
+	rows, err := measure([]work{{"floor", 0, -1, busy(20_000)}, {"half", 0, -1, busy(10_000)}}, 5, 4*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows[0].Ratio != 1 {
+		t.Errorf("the floor's ratio is %v, want 1", rows[0].Ratio)
+	}
+	if r := rows[1].Ratio; r < 0.3 || r > 0.8 {
+		t.Errorf("half the work has the ratio %.2f", r)
+	}
+}
+
+var sink int
+
+func TestAllocationsRoundUp(t *testing.T) {
+	var calls int
+	var kept [][]byte
+	for _, tt := range []struct {
+		name  string
+		every int // calls to one allocation
+		want  int64
+	}{
+		{"none", 1 << 30, 0}, {"one in ten calls", 10, 1}, {"each call", 1, 1},
+	} {
+		calls = 0
+		count, bytes := allocations(work{one: func() error {
+			if calls++; calls%tt.every == 0 {
+				kept = append(kept[:0], make([]byte, 64))
+			}
+			return nil
+		}})
+		if count != tt.want || (bytes > 0) != (tt.want > 0) {
+			t.Errorf("%s: %d allocations of %d bytes, want %d", tt.name, count, bytes, tt.want)
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, tt := range []struct {
+		args   []string
+		status int
+	}{
+		{[]string{"check"}, 2}, {[]string{"-check", "now"}, 2}, {[]string{"-chek"}, 2}, {[]string{"-check=maybe"}, 2}, {[]string{"-h"}, 0}, {[]string{"--help"}, 0},
+	} {
+		dir := t.TempDir()
+		t.Chdir(dir)
+		var out, errs bytes.Buffer
+		if status := run(tt.args, &out, &errs); status != tt.status || out.Len() > 0 || !strings.Contains(errs.String(), "usage: go run . [-check]") {
+			t.Errorf("%q: status %d, want %d; said %q and %q", tt.args, status, tt.status, &out, &errs)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%q: wrote %v, %v", tt.args, left, err)
+		}
 	}
 }
 

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -17,11 +19,13 @@ type row struct {
 
 	most       float64
 	mostAllocs int64
+	mostTime   time.Duration // of hostile input, which has no ratio
+	step       string        // of hostile input: what took that time
 }
 
-// measure runs every work in turns, so that a slow moment of the machine hits
-// all of them, and keeps the least CPU time of each. The first work is the
-// floor.
+// measure runs every work in turns, a slice of time each, so that a slow moment
+// of the machine hits a work and the floor, which is the first work, alike: a
+// ratio is taken within one round, and the median of the rounds counts.
 func measure(list []work, rounds int, slice time.Duration) ([]row, error) {
 	rows := make([]row, len(list))
 	counts := make([]int, len(list))
@@ -34,18 +38,25 @@ func measure(list []work, rounds int, slice time.Duration) ([]row, error) {
 		counts[i] = n
 		rows[i].Allocs, rows[i].Bytes = allocations(w)
 	}
-	for range rounds {
+	times, ratios := make([][]float64, len(list)), make([][]float64, len(list))
+	for round := range rounds {
 		for i, w := range list {
 			ns := float64(cpu(w, counts[i])) / float64(counts[i])
-			if rows[i].NS == 0 || ns < rows[i].NS {
-				rows[i].NS = ns
-			}
+			times[i] = append(times[i], ns)
+			ratios[i] = append(ratios[i], ns/times[0][round])
 		}
 	}
 	for i := range rows {
-		rows[i].Ratio = rows[i].NS / rows[0].NS
+		rows[i].NS, rows[i].Ratio = median(times[i]), median(ratios[i])
 	}
 	return rows, nil
+}
+
+// median is the middle of a list that is not empty.
+func median(list []float64) float64 {
+	sorted := slices.Sorted(slices.Values(list))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // calibrate is how often w fits into a slice of time.
@@ -81,16 +92,23 @@ func usage() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
+// allocations is what one run of w allocates, rounded up. What the runtime
+// allocates beside it is not counted: of some tries the least is taken.
 func allocations(w work) (count, bytes int64) {
-	const n = 1000
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	for range n {
-		if err := w.one(); err != nil {
-			panic(err)
+	const n, tries = 1000, 10
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	leastCount, leastBytes := uint64(math.MaxUint64), uint64(math.MaxUint64)
+	for range tries {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range n {
+			if err := w.one(); err != nil {
+				panic(err)
+			}
 		}
+		runtime.ReadMemStats(&after)
+		leastCount = min(leastCount, after.Mallocs-before.Mallocs)
+		leastBytes = min(leastBytes, after.TotalAlloc-before.TotalAlloc)
 	}
-	runtime.ReadMemStats(&after)
-	return int64((after.Mallocs - before.Mallocs) / n), int64((after.TotalAlloc - before.TotalAlloc) / n) //nolint:gosec // far below 2^63
+	return int64((leastCount + n - 1) / n), int64((leastBytes + n - 1) / n) //nolint:gosec // far below 2^63
 }

@@ -76,7 +76,7 @@ func works() ([]work, error) {
 		{"check, bounds and enums", 0.15, 0, check(bounded, inOrder)},
 		{"check, bounds and enums, shuffled keys", 0.15, 0, check(bounded, shuffled)},
 		{"decode + check + encode (Admit, Run)", 0.85, 10, func() error {
-			a, err := typed.Admit(input, nil)
+			a, err := typed.Admit(input)
 			if err != nil {
 				return err
 			}

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ferrule-dev/ferrule/schema"
 )
 
 // file writes rows of JSON to a file of their own.
@@ -49,6 +53,9 @@ func TestPrograms(t *testing.T) {
 	}{
 		{"no program", nil, 2, "usage"},
 		{"an unknown program", []string{"schema"}, 2, `no program "schema"`},
+		{"help", []string{"-h"}, 0, "go run ./eval bfcl TOOLS CALLS"},
+		{"help in full", []string{"--help"}, 0, "go run ./eval bfcl TOOLS CALLS"},
+		{"help for a program", []string{"schemas", "--help"}, 0, "go run ./eval bfcl TOOLS CALLS"},
 		{"too few files", []string{"bfcl", tools}, 2, "got 1 files, want 2"},
 		{"a file that is not there", []string{"json-suite", "nowhere.jsonl"}, 1, "nowhere.jsonl"},
 		{"a file that is no JSON", []string{"json-suite", file(t, `{"name":`)}, 1, "row 1"},
@@ -57,9 +64,15 @@ func TestPrograms(t *testing.T) {
 		{"the suite fails", []string{"schema-suite", file(t, group(`{"type":"string"}`, true)), remotes}, 1, "1 required tests failed"},
 		{"a schema that does not compile fails its tests", []string{"schema-suite", file(t, group(`{"type":"dict"}`, false)), remotes}, 1, "1 required tests failed"},
 		{"too few fast groups", []string{"schema-suite", file(t, group(`{"not":{"type":"string"}}`, true)), remotes}, 1, "serves 0 of 1"},
-		{"parsing", []string{"json-suite", file(t, parsing("y", "accept", `[1]`), parsing("n", "reject", `[1`), parsing("dup", "accept", `{"a":1,"a":2}`), parsing("blank", "reject", " "))}, 0, `"accepted":2,"arguments_differ":["blank","dup"],"panics":0`},
+		{"no required test", []string{"schema-suite", file(t, `{"draft":"draft7","file":"f","optional":true,"schema":{},"tests":[{"data":1,"valid":true}]}`, `{"draft":"draft7","file":"f","schema":{},"tests":[]}`), remotes}, 1, "no required test"},
+		{"rows of another kind", []string{"schema-suite", tools, remotes}, 1, "no required test"},
+		{"parsing", []string{"json-suite", file(t, parsing("y", "accept", `[1]`), parsing("n", "reject", `[1`), parsing("dup", "accept", `{"a":1,"a":2}`), parsing("blank", "reject", " "))}, 0, `"accepted":2,"arguments_differ":["blank","dup"],"panics":0,"program":"json-suite","rejected":2,"unexplained":0,"wrong":0`},
 		{"a wrong verdict", []string{"json-suite", file(t, parsing("y", "reject", `[1]`))}, 1, "1 wrong verdicts"},
 		{"real schemas, a bad one refused alone", []string{"schemas", file(t, `{"id":"1","name":"good","inputSchema":{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"string"}}}}`, `{"id":"2","name":"bad","inputSchema":{"exclusiveMinimum":true}}`)}, 0, `"compiled":1`},
+		{"no schema compiles", []string{"schemas", file(t, `{"id":"2","name":"bad","inputSchema":{"exclusiveMinimum":true}}`)}, 1, "0 of 1 schemas compile, 0 rows have none"},
+		{"a row without a schema", []string{"schemas", file(t, `{"id":"1","name":"good","inputSchema":{"type":"object"}}`, `{"id":"2","name":"none"}`)}, 1, "1 of 2 schemas compile, 1 rows have none"},
+		{"a row with null for a schema", []string{"schemas", file(t, `{"id":"1","name":"good","inputSchema":{"type":"object"}}`, `{"id":"2","name":"none","inputSchema":null}`)}, 1, "1 of 2 schemas compile, 1 rows have none"},
+		{"schemas of rows of another kind", []string{"schemas", tools}, 1, "0 of 1 schemas compile, 1 rows have none"},
 		{"schemas that the fast engine does not serve", []string{"schemas", file(t, `{"id":"1","name":"slow","inputSchema":{"type":"object","propertyNames":{"maxLength":3}}}`)}, 1, "serves 0 of 1"},
 		{"calls are checked", []string{"bfcl", tools, file(t, `{"id":"c1","tool":"t1","args":{"n":1.5}}`)}, 0, `"valid":1`},
 		{"too many bad calls", []string{"bfcl", tools, file(t, `{"id":"c1","tool":"t1","args":{"n":"x"}}`, `{"id":"c2","tool":"t9","args":{}}`)}, 1, "0 of 2 calls valid"},
@@ -75,12 +88,38 @@ func TestPrograms(t *testing.T) {
 			if status != tt.status || !strings.Contains(said, tt.want) {
 				t.Errorf("status %d, want %d; got %q, want it to say %q", status, tt.status, said, tt.want)
 			}
+			if slices.Contains(tt.args, "-h") || slices.Contains(tt.args, "--help") {
+				return // for people
+			}
 			for _, line := range lines {
 				if line != "" && !json.Valid([]byte(line)) {
 					t.Errorf("not a JSON line: %s", line)
 				}
 			}
 		})
+	}
+}
+
+func TestDifference(t *testing.T) {
+	duplicate := &schema.SyntaxError{Reason: `duplicate key "a"`}
+	for _, tt := range []struct {
+		name, text, read string
+		err              error
+		want             string
+	}{
+		{"nothing", "", "{}", nil, "blank"},
+		{"space", " \t\r\n", "{}", nil, "blank"},
+		{"a duplicate key", `{"a":1,"a":2}`, "", duplicate, "duplicate key"},
+		{"blank, read as something else", " ", "null", nil, ""},
+		{"a space that JSON does not know", "\u00a0", "{}", nil, ""},
+		{"text that is no JSON", `{'a':1}`, `{"a":1}`, nil, ""},
+		{"JSON that is refused", `[1]`, "", &schema.SyntaxError{Reason: "want an object"}, ""},
+		{"JSON that is refused for another reason", `[1]`, "", errors.New(`duplicate key "a"`), ""},
+		{"blank, refused", " ", "", &schema.SyntaxError{Reason: "unexpected EOF"}, ""},
+	} {
+		if got := difference(tt.text, tt.read, tt.err); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
 	}
 }
 

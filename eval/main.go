@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -40,15 +41,13 @@ func programs() []program {
 var errMissed = errors.New("missed")
 
 func run(args []string, stdout, stderr io.Writer) int {
-	usage := func() int {
-		fmt.Fprintln(stderr, "usage:")
-		for _, p := range programs() {
-			fmt.Fprintf(stderr, "  go run ./eval %s %s\n", p.name, p.args)
-		}
+	if len(args) == 0 {
+		usage(stderr)
 		return 2
 	}
-	if len(args) == 0 {
-		return usage()
+	if slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "--help" }) {
+		usage(stdout)
+		return 0
 	}
 	for _, p := range programs() {
 		if p.name != args[0] {
@@ -56,7 +55,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 		if want := len(strings.Fields(p.args)); len(args)-1 != want {
 			fmt.Fprintf(stderr, "eval %s: got %d files, want %d\n", p.name, len(args)-1, want)
-			return usage()
+			usage(stderr)
+			return 2
 		}
 		out := bufio.NewWriter(stdout)
 		enc := json.NewEncoder(out)
@@ -72,7 +72,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 0
 	}
 	fmt.Fprintf(stderr, "eval: no program %q\n", args[0])
-	return usage()
+	usage(stderr)
+	return 2
+}
+
+func usage(w io.Writer) {
+	fmt.Fprintln(w, "usage:")
+	for _, p := range programs() {
+		fmt.Fprintf(w, "  go run ./eval %s %s\n", p.name, p.args)
+	}
 }
 
 // readLines decodes a file of JSON lines.

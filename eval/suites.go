@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ferrule-dev/ferrule/schema"
 )
@@ -83,17 +85,20 @@ func schemaSuite(out *json.Encoder, files []string) error {
 		}
 	}
 
-	failed := 0
+	tests, failed := 0, 0
 	summary := map[string]any{
 		"program": "schema-suite", "optional": optional,
 		"fast_groups": fast, "groups": total, "fast_share": share(fast, total),
 	}
 	for draft, c := range required {
 		summary[draft] = c
-		failed += c.Fail
+		tests, failed = tests+c.Pass+c.Fail, failed+c.Fail
 	}
 	if err := out.Encode(summary); err != nil {
 		return err
+	}
+	if tests == 0 {
+		return fmt.Errorf("no required test: %w", errMissed)
 	}
 	if failed > 0 || 10*fast < 3*total {
 		return fmt.Errorf("%d required tests failed, the fast engine serves %d of %d groups, want 0 and 30 %%: %w", failed, fast, total, errMissed)
@@ -103,14 +108,14 @@ func schemaSuite(out *json.Encoder, files []string) error {
 
 // jsonSuite runs the JSON parsing suite twice: as plain JSON, and as the
 // arguments of a call, which are stricter on duplicate keys and read blank
-// text as {}.
+// text as {}. Any other difference is one too many.
 func jsonSuite(out *json.Encoder, files []string) error {
 	rows, err := readLines[struct{ Name, Expect, Base64 string }](files[0])
 	if err != nil {
 		return err
 	}
 	plain := map[string]int{}
-	var wrong, panics int
+	var wrong, panics, unexplained int
 	differ := []string{}
 	for _, r := range rows {
 		text, err := base64.StdEncoding.DecodeString(r.Base64)
@@ -118,7 +123,8 @@ func jsonSuite(out *json.Encoder, files []string) error {
 			return fmt.Errorf("%s: %w", r.Name, err)
 		}
 		asPlain, err1 := caught(func() error { return schema.Valid(string(text)) })
-		asArguments, err2 := caught(func() error { _, err := schema.Arguments(string(text)); return err })
+		var read string
+		asArguments, err2 := caught(func() (err error) { read, err = schema.Arguments(string(text)); return err })
 		if err1 != nil || err2 != nil {
 			panics++
 			if err := out.Encode(map[string]any{"name": r.Name, "panic": fmt.Sprint(err1, err2)}); err != nil {
@@ -138,7 +144,11 @@ func jsonSuite(out *json.Encoder, files []string) error {
 		}
 		if (asPlain == nil) != (asArguments == nil) {
 			differ = append(differ, r.Name)
-			if err := out.Encode(map[string]any{"name": r.Name, "plain": verdict, "arguments": fmt.Sprint(asArguments)}); err != nil {
+			why := difference(string(text), read, asArguments)
+			if why == "" {
+				unexplained++
+			}
+			if err := out.Encode(map[string]any{"name": r.Name, "plain": verdict, "arguments": fmt.Sprint(asArguments), "why": why}); err != nil {
 				return err
 			}
 		}
@@ -146,14 +156,28 @@ func jsonSuite(out *json.Encoder, files []string) error {
 	slices.Sort(differ)
 	if err := out.Encode(map[string]any{
 		"program": "json-suite", "accepted": plain["accept"], "rejected": plain["reject"], "wrong": wrong, "panics": panics,
-		"arguments_differ": differ,
+		"arguments_differ": differ, "unexplained": unexplained,
 	}); err != nil {
 		return err
 	}
-	if wrong+panics > 0 {
-		return fmt.Errorf("%d wrong verdicts, %d panics, want 0 and 0: %w", wrong, panics, errMissed)
+	if wrong+panics+unexplained > 0 {
+		return fmt.Errorf("%d wrong verdicts, %d panics, %d differences for no reason, want 0, 0 and 0: %w", wrong, panics, unexplained, errMissed)
 	}
 	return nil
+}
+
+// difference says why a text is arguments and no JSON, or the other way round:
+// read is what the arguments were read as, err why they were refused. There are
+// two reasons; "" is none of them.
+func difference(text, read string, err error) string {
+	syntax := (*schema.SyntaxError)(nil)
+	switch {
+	case err == nil && strings.Trim(text, " \t\r\n") == "" && read == "{}":
+		return "blank"
+	case errors.As(err, &syntax) && strings.HasPrefix(syntax.Reason, "duplicate key "):
+		return "duplicate key"
+	}
+	return ""
 }
 
 // caught runs f and reports a panic apart from its result.

@@ -22,8 +22,15 @@ func schemas(out *json.Encoder, files []string) error {
 		return err
 	}
 	var f flatCount
-	compiled, refused, fast := 0, 0, 0
+	compiled, refused, missing, fast := 0, 0, 0, 0
 	for _, r := range rows {
+		if len(r.InputSchema) == 0 || string(r.InputSchema) == "null" {
+			missing++
+			if err := out.Encode(map[string]any{"id": r.ID, "name": r.Name, "missing": "inputSchema"}); err != nil {
+				return err
+			}
+			continue
+		}
 		s, err := schema.Compile(r.InputSchema, schema.Options{Arguments: true})
 		if err != nil {
 			refused++
@@ -41,11 +48,14 @@ func schemas(out *json.Encoder, files []string) error {
 		}
 	}
 	if err := out.Encode(map[string]any{
-		"program": "schemas", "tools": len(rows), "compiled": compiled, "refused": refused,
+		"program": "schemas", "tools": len(rows), "compiled": compiled, "refused": refused, "missing": missing,
 		"flattened": compiled - f.faulty, "faulty": f.faulty, "strict": f.strict, "cut": f.cut,
 		"fast": fast, "fast_share": share(fast, compiled),
 	}); err != nil {
 		return err
+	}
+	if compiled == 0 || missing > 0 {
+		return fmt.Errorf("%d of %d schemas compile, %d rows have none, want more than 0, and 0: %w", compiled, len(rows), missing, errMissed)
 	}
 	if f.faulty > 0 || 100*fast < 95*compiled {
 		return fmt.Errorf("%d schemas do not flatten, the fast engine serves %d of %d, want 0 and 95 %%: %w", f.faulty, fast, compiled, errMissed)
@@ -103,7 +113,7 @@ func bfcl(out *json.Encoder, files []string) error {
 			reasons["no tool"]++
 			continue
 		}
-		_, err := t.Admit(c.Args, nil)
+		_, err := t.Admit(c.Args)
 		if err == nil {
 			valid++
 			continue

@@ -110,8 +110,11 @@ func (v *value) find(levels int, at []string, fn func(at []string, v *value) boo
 
 // findings groups the errors and puts them in the order of their places.
 func (x *explainer) findings(list []*jsonschema.ValidationError) []finding {
-	slices.SortStableFunc(list, func(a, b *jsonschema.ValidationError) int {
-		return cmp.Or(slices.CompareFunc(a.InstanceLocation, b.InstanceLocation, compareTokens), strings.Compare(keywordOf(a), keywordOf(b)), strings.Compare(a.SchemaURL, b.SchemaURL))
+	slices.SortFunc(list, func(a, b *jsonschema.ValidationError) int {
+		if c := slices.CompareFunc(a.InstanceLocation, b.InstanceLocation, compareTokens); c != 0 {
+			return c
+		}
+		return cmp.Or(strings.Compare(keywordOf(a), keywordOf(b)), strings.Compare(a.SchemaURL, b.SchemaURL))
 	})
 	var out []finding
 	group := map[string]int{} // unevaluated properties of one object
@@ -145,9 +148,7 @@ func (x *explainer) findings(list []*jsonschema.ValidationError) []finding {
 
 // compareTokens puts item 2 before item 10.
 func compareTokens(a, b string) int {
-	_, errA := strconv.Atoi(a)
-	_, errB := strconv.Atoi(b)
-	if errA == nil && errB == nil {
+	if digitsFrom(a, 0) == len(a) && digitsFrom(b, 0) == len(b) {
 		return cmp.Or(len(a)-len(b), strings.Compare(a, b))
 	}
 	return strings.Compare(a, b)

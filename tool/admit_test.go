@@ -182,6 +182,41 @@ func TestNobodyWritesForOthers(t *testing.T) {
 	})
 }
 
+// TestWritableTypes has each kind alone: one of them in a type is enough.
+func TestWritableTypes(t *testing.T) {
+	type list struct{ V []int }
+	t.Run("S2 a list", runsAnew(`{"V":[1]}`, func(in list) { in.V[0] = 666 }))
+	t.Run("S2 a map", runsAnew(`{"V":{"a":1}}`, func(in struct{ V map[string]int }) { in.V["a"] = 666 }))
+	t.Run("S2 a map alone", runsAnew(`{"a":1}`, func(in map[string]int) { in["a"] = 666 }))
+	t.Run("S2 a pointer", runsAnew(`{"V":1}`, func(in struct{ V *int }) { *in.V = 666 }))
+	t.Run("S2 anything", runsAnew(`{"V":[1]}`, func(in struct{ V any }) { in.V.([]any)[0] = 666 }))
+	t.Run("S2 an array of lists", runsAnew(`{"V":[[1]]}`, func(in struct{ V [1][]int }) { in.V[0][0] = 666 }))
+	t.Run("S2 a struct within", runsAnew(`{"A":"a","V":{"V":[1]}}`, func(in struct {
+		A string
+		V list
+	},
+	) {
+		in.V.V[0] = 666
+	}))
+}
+
+// runsAnew runs a tool that spoils its input a second time.
+func runsAnew[In any](input string, spoil func(In)) func(*testing.T) {
+	return func(t *testing.T) {
+		tl := must(tool.New(info(), func(_ context.Context, in In) (string, error) {
+			b, err := json.Marshal(in)
+			spoil(in)
+			return string(b), err
+		}))(t)
+		args := admit(t, tl, input)
+		for range 2 {
+			if res := must(tl.Run(t.Context(), args))(t); res.String() != input {
+				t.Errorf("Run got %s, want %s", res, input)
+			}
+		}
+	}
+}
+
 // calls are the functions of a tool that take the arguments of a call.
 func calls(ctx context.Context, tl *tool.Tool, args tool.Args) map[string]func() {
 	all := map[string]func(){}

@@ -74,7 +74,7 @@ func (t *Tool) Readmit(old Args, input json.RawMessage) (Args, error) {
 
 // Admitted reports whether these arguments were checked for this tool as it is
 // now. A runtime runs nothing else.
-func (t *Tool) Admitted(a Args) bool { return a.a != nil && t.input != nil && a.a.by == t.input }
+func (t *Tool) Admitted(a Args) bool { return a.a != nil && a.a.by == t.input }
 
 func (t *Tool) admit(a *admitted, text string, mend func(string) (string, []string, error)) (Args, error) {
 	if t.input == nil {

@@ -166,10 +166,15 @@ func (k Kind) row() kindRow {
 // tool asked for it, or one of the few that a tool may give itself; a tool
 // cannot say that a person rejected its call. The error stays the cause. Nil
 // stays nil.
-func AsError(err error) *Error {
+func AsError(err error) (out *Error) {
 	if err == nil {
 		return nil
 	}
+	defer func() {
+		if recover() != nil { // a method of the error failed
+			out = &Error{Kind: Failed, Text: string(Failed), Cause: err}
+		}
+	}()
 	e := Error{Kind: Failed}
 	if own := (*Error)(nil); errors.As(err, &own) && own != nil {
 		e = *own
@@ -177,29 +182,18 @@ func AsError(err error) *Error {
 			e.Kind = Failed
 		}
 	} else {
-		e.Text = textOf(err)
+		e.Text = err.Error()
 	}
 	if o := (*Outcome)(nil); errors.As(err, &o) && o != nil {
-		if o.RetryAfter > 0 {
-			e.RetryAfter = o.RetryAfter
-		}
+		e.RetryAfter = max(e.RetryAfter, o.RetryAfter)
 		if o.Suspend != "" {
 			e.Kind, e.Text = Suspended, o.Suspend
 		}
 	}
+	e.RetryAfter = max(e.RetryAfter, 0)
 	e.Text = strings.ToValidUTF8(e.Text, "\uFFFD")
 	if own, ok := err.(*Error); !ok || own == nil { //nolint:errorlint // only err itself needs no cause
 		e.Cause = err
 	}
 	return &e
-}
-
-// textOf is the text of an error whose method may fail.
-func textOf(err error) (text string) {
-	defer func() {
-		if recover() != nil {
-			text = string(Failed)
-		}
-	}()
-	return err.Error()
 }

@@ -217,13 +217,8 @@ func result(out any, err error) (Result, error) {
 		}
 		return *r, err
 	}
-	if v := reflect.ValueOf(out); v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return Result{}, err
-		}
-		if r, ok := reflect.TypeAssert[reply](v.Elem()); ok {
-			out = r
-		}
+	if v := reflect.ValueOf(out); v.Kind() == reflect.Pointer && v.IsNil() {
+		return Result{}, err
 	}
 	var extra []Content
 	if r, ok := out.(reply); ok {

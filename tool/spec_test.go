@@ -62,6 +62,7 @@ func TestInferredSchemas(t *testing.T) {
 		{"T2 a reply with a pointer out", define[struct{}, tool.Reply[*answer]], none, counts},
 		{"T2 a pointer to a result out", define[struct{}, *tool.Result], none, ``},
 		{"T2 a pointer to content out", define[struct{}, *tool.Content], none, ``},
+		{"T2 a type that writes itself", define[struct{}, badJSON], none, ``},
 		{"T2 a pointer to a type that writes itself", define[struct{}, *big.Int], none, `{}`},
 		{"T2 a type whose pointer writes itself", define[struct{}, stars], none, `{}`},
 		{"T2 a map in", define[map[string]int, string], `{"type":"object","additionalProperties":{"type":"integer"}}`, ``},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -108,14 +109,29 @@ func clockOnly(text string) bool {
 	return false
 }
 
-// effort is what the engine said last about how much it tried, if it ran: a
-// target that skips itself passes and says nothing.
+// effort is what the engine said last about how much it tried, if it tried
+// anything: a target that skips itself passes and says nothing. Where many
+// inputs are kept from earlier runs, a short one may not get beyond trying these
+// again, which the engine calls gathering baseline coverage.
 func effort(text string) (tried string, ok bool) {
 	for line := range strings.Lines(text) {
-		if _, after, found := strings.Cut(line, "execs: "); found {
-			n, _, _ := strings.Cut(strings.TrimSpace(after), " ")
-			tried, ok = n+" inputs", true
+		if n := numberAfter(line, "gathering baseline coverage: "); n > 0 {
+			tried, ok = fmt.Sprintf("%d known inputs", n), true
+		}
+		if n := numberAfter(line, "execs: "); n > 0 {
+			tried, ok = fmt.Sprintf("%d inputs", n), true
 		}
 	}
 	return tried, ok
+}
+
+// numberAfter is the number that stands behind mark in line; 0: none.
+func numberAfter(line, mark string) int {
+	_, after, _ := strings.Cut(line, mark)
+	end := len(after) - len(strings.TrimLeft(after, "0123456789"))
+	n, err := strconv.Atoi(after[:end])
+	if err != nil {
+		return 0
+	}
+	return n
 }

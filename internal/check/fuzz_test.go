@@ -46,13 +46,34 @@ func TestClockOnly(t *testing.T) {
 }
 
 func TestEffort(t *testing.T) {
-	for in, want := range map[string]string{
-		"fuzz: elapsed: 0s, execs: 0 (0/sec)\nfuzz: elapsed: 3s, execs: 40 (13/sec), new interesting: 2 (total: 5)\nPASS\n": "40 inputs true",
-		"PASS\nok m/a 0.1s\n": " false",
+	for _, tt := range []struct{ name, in, want string }{
+		{"new inputs", `fuzz: elapsed: 0s, gathering baseline coverage: 0/5 completed
+fuzz: elapsed: 0s, gathering baseline coverage: 5/5 completed, now fuzzing with 2 workers
+fuzz: elapsed: 0s, execs: 0 (0/sec), new interesting: 0 (total: 5)
+fuzz: elapsed: 3s, execs: 40 (13/sec), new interesting: 2 (total: 7)
+PASS
+ok  	m	3.235s
+`, "40 inputs true"},
+		{"all the time for known inputs", `fuzz: elapsed: 0s, gathering baseline coverage: 0/200 completed
+fuzz: elapsed: 3s, gathering baseline coverage: 18/200 completed
+fuzz: elapsed: 4s, gathering baseline coverage: 26/200 completed
+PASS
+ok  	m	4.235s
+`, "26 known inputs true"},
+		{"the time ended before the first new input", `fuzz: elapsed: 3s, gathering baseline coverage: 200/200 completed, now fuzzing with 2 workers
+fuzz: elapsed: 3s, execs: 0 (0/sec), new interesting: 0 (total: 200)
+PASS
+`, "200 known inputs true"},
+		{"no time for any", `fuzz: elapsed: 0s, gathering baseline coverage: 0/200 completed
+fuzz: elapsed: 0s, gathering baseline coverage: 0/200 completed
+PASS
+ok  	m	0.317s
+`, " false"},
+		{"skipped itself", "PASS\nok  \tm\t0.1s\n", " false"},
 	} {
-		tried, ok := effort(in)
-		if got := fmt.Sprint(tried, " ", ok); got != want {
-			t.Errorf("effort(%q) = %q, want %q", in, got, want)
+		tried, ok := effort(tt.in)
+		if got := fmt.Sprint(tried, " ", ok); got != tt.want {
+			t.Errorf("%s: effort = %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }
