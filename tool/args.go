@@ -56,14 +56,16 @@ func (a Args) Decode(v any) error { return schema.Decode(a.Text(), v) }
 // and, for a typed tool, decodes it. Blank text is {}. The error is an [Error]
 // of kind invalid_input, with words a model can repair from.
 func (t *Tool) Admit(input json.RawMessage) (Args, error) {
-	return t.admit(&admitted{received: string(input)}, string(input), nil)
+	text := string(input)
+	return t.admit(&admitted{received: text}, text, nil)
 }
 
 // AdmitMended is Admit for a host that lets text which is not JSON be repaired,
 // once. mend says what it changed; what it returns passes every check.
 // [schema.Repair] is one.
 func (t *Tool) AdmitMended(input json.RawMessage, mend func(text string) (mended string, changes []string, err error)) (Args, error) {
-	return t.admit(&admitted{received: string(input)}, string(input), mend)
+	text := string(input)
+	return t.admit(&admitted{received: text}, text, mend)
 }
 
 // Readmit checks arguments that a validator, a hook or a person put in the
