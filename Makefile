@@ -31,7 +31,7 @@ $(LINT):
 fuzz: ## each fuzz target for FUZZTIME (10s)
 	@$(CHECK) fuzz -time $(FUZZTIME)
 
-bench: ## measure against the floor and print the table
+bench: ## measure against the floor; writes the table in bench/README.md
 	@cd bench && go run .
 
 bench-check: ## exit 1 when a ratio is missed
@@ -63,7 +63,8 @@ build: ## build for Linux, macOS and Windows
 tidy: ## go.mod and go.sum say what is used
 	@for m in $(MODULES); do (cd $$m && go mod tidy -diff) || exit 1; done
 
-ci: ## everything but bench, with the time of each part
+ci: ## everything but bench, with the time of each part; DATA=dir, else ../shared/data
+	@if [ ! -d "$(CI_DATA)" ]; then echo "ci: $(CI_DATA): no such directory; say DATA=dir" >&2; exit 1; fi
 	@for part in tidy build test lint rules eval e2e bench-check fuzz; do \
 		echo "== $$part"; start=$$(date +%s); \
 		$(MAKE) --no-print-directory $$part DATA="$(CI_DATA)" || { echo "== $$part failed"; exit 1; }; \

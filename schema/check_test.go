@@ -177,7 +177,16 @@ func TestEveryViolationIsExplained(t *testing.T) {
 			`/v: got string "some", want "all" or array`,
 		}},
 		{"several ways, the simplest first", `{"properties":{"v":{"anyOf":[{"required":["a","b"]},{"required":["c"]}]}}}`, `{"v":{}}`, []string{
-			`/v: got object with 0 members, want one of these mended: /v: got no "c", want "c", or /v: got no "a", "b", want "a", "b"`,
+			`/v: got object with 0 members, want one of these put right: (1) /v: got no "c", want "c"; (2) /v: got no "a", "b", want "a", "b"`,
+		}},
+		{"a constant that no branch has", `{"properties":{"s":{"oneOf":[{"type":"object","properties":{"kind":{"const":"circle"},"r":{}},"required":["kind","r"]},{"type":"object","properties":{"kind":{"const":"rect"}},"required":["kind"]}]}}}`, `{"s":{"kind":"triangle"}}`, []string{
+			`/s/kind: got string "triangle", want one of "circle", "rect"`,
+		}},
+		{"a missing property, with its values", `{"properties":{"mode":{"enum":["fast","slow"]},"op":{"const":"x"}},"required":["mode","op"]}`, `{}`, []string{
+			`(root): got no "mode", "op", want "mode" (one of "fast", "slow"), "op" ("x")`,
+		}},
+		{"an array written into a string", `{"properties":{"l":{"type":"array"}}}`, `{"l":"[1,2]"}`, []string{
+			`/l: got string "[1,2]", want array itself, not inside a string`,
 		}},
 		{"what is excluded", `{"properties":{"v":{"not":{"type":"string"}}}}`, `{"v":"x"}`, []string{
 			`/v: got string "x", want a value that does not fit {"type":"string"}`,

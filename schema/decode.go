@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,6 +17,9 @@ import (
 // keys that v does not have, in another case too, are for the schema to refuse.
 // An integer may be written 1.0 or 1e2.
 func Decode(text string, v any) error {
+	if p := reflect.ValueOf(v); p.Kind() != reflect.Pointer || p.IsNil() {
+		return fmt.Errorf("decode: got %T, want a pointer to fill", v)
+	}
 	err := jsonv2.Unmarshal([]byte(text), v)
 	if err == nil {
 		return nil
@@ -93,7 +97,7 @@ func decodeError(text string, err error) error {
 		v.Got = shown(tree.at(pointerTokens(v.Pointer)...))
 	}
 	switch {
-	case semantic.Err == nil || errors.Is(semantic.Err, strconv.ErrSyntax):
+	case semantic.Err == nil || errors.Is(semantic.Err, strconv.ErrSyntax) || errors.As(semantic.Err, new(*time.ParseError)):
 	case errors.Is(semantic.Err, strconv.ErrRange):
 		if k := semantic.GoType.Kind(); k == reflect.Float32 || k == reflect.Float64 {
 			v.Want += " that is not too large"
@@ -111,7 +115,7 @@ func goKind(t reflect.Type) string {
 	}
 	switch k := t.Kind(); {
 	case t.String() == "time.Time":
-		return "a date and time such as 2006-01-02T15:04:05Z"
+		return "a date and time with a zone, such as 2026-01-31T15:04:05Z"
 	case reflect.Int <= k && k <= reflect.Int64:
 		return fmt.Sprintf("a whole number of %d bits", t.Bits())
 	case reflect.Uint <= k && k <= reflect.Uint64:

@@ -23,8 +23,13 @@
 //	Tags  []string `json:"tags,omitempty" jsonschema:"maxItems=8,enum=a,enum=b"`
 //	Note  string   `json:"note" jsonschema:"a sentence without = before its first comma is the description"`
 //
-// Keywords of strings and numbers on a slice are about its items. A type with
-// a method JSONSchema() json.RawMessage writes its own schema.
+// It takes description, title, default, enum, example, minimum, maximum,
+// exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern,
+// format, minItems, maxItems, uniqueItems, minProperties, maxProperties,
+// nullable, and required or optional, which override the json tag. The tag
+// jsonschema_description holds a description with commas as they are. Keywords
+// of strings and numbers on a slice are about its items. A type with a method
+// JSONSchema() json.RawMessage writes its own schema.
 //
 // [Flatten] rewrites a schema for one provider's dialect, [Normalise] mends
 // definitions that are not JSON Schema. Both list what they changed; checks

@@ -92,7 +92,25 @@ func syntaxError(text string, err error) *SyntaxError {
 	if errors.Is(s.Err, jsontext.ErrDuplicateName) {
 		reason = "duplicate key " + lastToken(s.JSONPointer)
 	}
-	return place(text, int(s.ByteOffset), string(s.JSONPointer), strings.TrimPrefix(reason, "jsontext: "))
+	return place(text, int(s.ByteOffset), string(s.JSONPointer), plainReason(text, int(s.ByteOffset), strings.TrimPrefix(reason, "jsontext: ")))
+}
+
+// plainReason says the commonest mistakes in plain words.
+func plainReason(text string, offset int, reason string) string {
+	if offset >= len(text) {
+		return "the text ends too early (not closed, or cut off)"
+	}
+	switch before := strings.TrimRight(text[:offset], " \t\r\n"); {
+	case text[offset] == '\'':
+		return "a single quote where a double quote is wanted"
+	case text[offset] == '`' && before == "":
+		return "a code fence instead of JSON alone"
+	case (text[offset] == '}' || text[offset] == ']') && strings.HasSuffix(before, ","):
+		return "a comma with nothing after it"
+	case text[offset] == ',' && strings.IndexAny(strings.TrimLeft(text[offset+1:], " \t\r\n"), "}]") == 0:
+		return "a comma with nothing after it"
+	}
+	return reason
 }
 
 func lastToken(p jsontext.Pointer) string {

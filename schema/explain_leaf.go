@@ -16,6 +16,9 @@ func (x *explainer) leaf(e *jsonschema.ValidationError) Violation {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
 		v.Want = strings.Join(k.Want, " or ")
+		if got := x.value.at(e.InstanceLocation...); got.isString() && strings.HasPrefix(strings.TrimSpace(got.text), opening(k.Want)) {
+			v.Want += " itself, not inside a string"
+		}
 	case *kind.Enum:
 		v.Want = oneOf(k.Want)
 	case *kind.Const:
@@ -80,6 +83,19 @@ func (x *explainer) leaf(e *jsonschema.ValidationError) Violation {
 	return v
 }
 
+// opening is what the text of the only type wanted begins with.
+func opening(types []string) string {
+	if len(types) == 1 {
+		switch types[0] {
+		case "array":
+			return "["
+		case "object":
+			return "{"
+		}
+	}
+	return "\x00" // no text begins with it
+}
+
 func (x *explainer) got(e *jsonschema.ValidationError) string {
 	return shown(x.value.at(e.InstanceLocation...))
 }
@@ -129,11 +145,27 @@ func (x *explainer) described(location string, missing []string) string {
 	out := make([]string, min(len(missing), maxNames))
 	for i, name := range missing[:len(out)] {
 		out[i] = names([]string{name})
-		if s != nil && s.Properties[name] != nil && s.Properties[name].Types != nil {
-			out[i] += " (" + strings.Join(s.Properties[name].Types.ToStrings(), " or ") + ")"
+		if s != nil && s.Properties[name] != nil {
+			out[i] += about(s.Properties[name])
 		}
 	}
 	return strings.Join(out, ", ")
+}
+
+// about says in brackets what a property must be, as far as it is short to say.
+func about(s *jsonschema.Schema) string {
+	for s.Ref != nil && s.Types == nil && s.Enum == nil && s.Const == nil {
+		s = s.Ref
+	}
+	switch {
+	case s.Const != nil:
+		return " (" + show(*s.Const) + ")"
+	case s.Enum != nil:
+		return " (" + oneOf(s.Enum.Values) + ")"
+	case s.Types != nil:
+		return " (" + strings.Join(s.Types.ToStrings(), " or ") + ")"
+	}
+	return ""
 }
 
 func (x *explainer) names(s *jsonschema.Schema, into map[string]bool, depth int) {

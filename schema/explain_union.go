@@ -36,6 +36,8 @@ func (x *explainer) union(e *jsonschema.ValidationError, brief bool) Violation {
 	switch {
 	case len(meant) == 0:
 		v.Keyword, v.Want = "type", strings.Join(types, " or ")
+	case x.discriminator(meant, v.Pointer) != nil:
+		return *x.discriminator(meant, v.Pointer)
 	case brief:
 		v.Want = fmt.Sprintf("a value that fits one of its %d forms", len(e.Causes))
 	case len(meant) == 1 && len(meant[0]) == 1:
@@ -61,6 +63,31 @@ func withoutOtherConstants(branches [][]finding, here string) [][]finding {
 		}
 	}
 	return branches
+}
+
+// discriminator explains a union whose branches each want another constant at
+// one place: that constant is what is wrong.
+func (x *explainer) discriminator(branches [][]finding, here string) *Violation {
+	if len(branches) < 2 {
+		return nil
+	}
+	for at := range constantsIn(branches[0], here) {
+		var wants []string
+		var got string
+		for _, list := range branches {
+			for _, f := range list {
+				if pointer(f.err.InstanceLocation...) == at {
+					leaf := x.leaf(f.err)
+					wants, got = append(wants, leaf.Want), leaf.Got
+					break
+				}
+			}
+		}
+		if len(wants) == len(branches) {
+			return &Violation{Pointer: at, Keyword: "const", Got: got, Want: clip("one of "+strings.Join(wants, ", "), maxText)}
+		}
+	}
+	return nil
 }
 
 // constantsIn are the places inside the value where a branch wants one value
@@ -103,11 +130,14 @@ func (x *explainer) ways(branches [][]finding, types []string, here string) stri
 	ways = slices.Compact(ways)
 	more := ""
 	if len(ways) > maxWays {
-		more = fmt.Sprintf(", or %d other ways", len(ways)-maxWays)
+		more = fmt.Sprintf("; or %d other ways", len(ways)-maxWays)
 		ways = ways[:maxWays]
 	}
 	if len(types) > 0 {
-		more += ", or " + strings.Join(types, " or ")
+		more += "; or " + strings.Join(types, " or ")
 	}
-	return "one of these mended: " + clip(strings.Join(ways, ", or "), maxText) + more
+	for i := range ways {
+		ways[i] = fmt.Sprintf("(%d) %s", i+1, ways[i])
+	}
+	return "one of these put right: " + clip(strings.Join(ways, "; "), maxText) + more
 }

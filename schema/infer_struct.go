@@ -220,7 +220,7 @@ func annotate(s *value, f reflect.StructField) (out *value, asked string, err er
 			}
 			target.set(key, boolean(!has || val == "true"))
 		default:
-			return nil, "", fmt.Errorf("jsonschema tag: unknown keyword %q", key)
+			return nil, "", fmt.Errorf(`jsonschema tag: unknown keyword %q (a comma inside a value is written \\,)`, key)
 		}
 	}
 	if enum := element.get("enum"); enum != nil && element.get("type").isArray() && !slices.ContainsFunc(enum.items, func(v *value) bool { return v.kind == 'n' }) {

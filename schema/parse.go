@@ -35,7 +35,7 @@ func parse(text string, lim limits) (*value, error) {
 		return nil, err
 	}
 	if rest := strings.TrimLeft(text[p.dec.InputOffset():], " \t\r\n"); rest != "" {
-		return nil, place(text, len(text)-len(rest), "", "bytes behind the value")
+		return nil, place(text, len(text)-len(rest), "", "text after the JSON value")
 	}
 	return v, nil
 }

@@ -15,9 +15,9 @@ const (
 )
 
 // Repair mends JSON text that a model wrote wrongly, by rules and once: a code
-// fence or byte order mark around it, comments, trailing or missing commas,
-// quotes other than JSON's, keys without quotes, True, False and None, raw line
-// breaks and wrong escapes in strings, a closing bracket that is missing at the
+// fence or byte order mark around it, comments, trailing commas, commas missing
+// at the end of a line, single quotes, keys without quotes, True, False and
+// None, raw line breaks and wrong escapes in strings, a closing bracket that is missing at the
 // end or there once too often, and an object written into a string.
 //
 // Nothing is guessed: NaN, a value that is missing, prose around the text or a

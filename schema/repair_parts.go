@@ -111,14 +111,20 @@ func (r *repairer) string() error {
 	}
 	r.pos++
 	r.out = append(r.out, '"')
+	stray, letters := false, false
 	for r.pos < r.end {
 		switch c := r.text[r.pos]; {
 		case c == mark:
+			if stray && letters {
+				// In C:\Users\new, \U is no escape, and \n was not meant as one.
+				return r.fail("a string in which some backslashes are escapes and others are not; write each as \\\\")
+			}
 			r.pos++
 			r.out = append(r.out, '"')
 			return nil
 		case c == '\\':
-			r.escape()
+			letters = letters || r.pos+1 < r.end && strings.IndexByte("bfnrt", r.text[r.pos+1]) >= 0
+			stray = r.escape() || stray
 		case c == '"':
 			r.out = append(r.out, `\"`...)
 			r.pos++
@@ -134,8 +140,8 @@ func (r *repairer) string() error {
 	return r.cutOff("within a string")
 }
 
-// escape mends one escape sequence.
-func (r *repairer) escape() {
+// escape mends one escape sequence; stray is whether it was only a backslash.
+func (r *repairer) escape() (stray bool) {
 	rest := r.text[r.pos+1 : r.end]
 	hex := func(n int) bool {
 		if len(rest) < n+1 {
@@ -165,5 +171,7 @@ func (r *repairer) escape() {
 		r.out = append(r.out, `\\`...)
 		r.pos++
 		r.change("escaped a backslash")
+		return true
 	}
+	return false
 }

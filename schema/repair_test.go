@@ -60,6 +60,8 @@ func TestRepairRefuses(t *testing.T) {
 		offset             int
 	}{
 		{"S8 NaN", `{"a":NaN}`, "NaN is no value", 5},
+		{"S8 a path with backslashes", `{"p":"C:\Users\new"}`, "write each as", 18},
+		{"S8 a pattern with backslashes", `{"re":"\d+\b"}`, "write each as", 12},
 		{"S8 infinity", `{"a":-Infinity}`, "-Infinity is no number", 5},
 		{"S8 a value that is missing", `{"a":`, "the text ends where a value is wanted", 5},
 		{"S8 half a literal", `{"a": tru`, "cut off within a word", 9},

@@ -284,10 +284,10 @@ func TestMend(t *testing.T) {
 		want string
 	}{
 		{"S8 what was mended passes every check", to(`{"pth":"a"}`), `InputValidationError: (root): got unknown "pth", want only "at", "count", "limit", "path", "small", "tags" ("pth": did you mean "path"?); (root): got no "path", want "path" (string)`},
-		{"S8 what was mended has no duplicate keys", to(`{"path":"a","path":"b"}`), `InputValidationError: the arguments are not valid JSON: unexpected EOF at byte 1 (line 1, column 2)`},
+		{"S8 what was mended has no duplicate keys", to(`{"path":"a","path":"b"}`), `InputValidationError: the arguments are not valid JSON: the text ends too early (not closed, or cut off) at byte 1 (line 1, column 2)`},
 		{"S8 what was mended is an object", to(`[]`), `InputValidationError: (root): got array of 0 items, want object`},
-		{"S8 what cannot be mended has its own error", func(string) (string, []string, error) { return `{"path":"a"}`, nil, errBroken }, `InputValidationError: the arguments are not valid JSON: unexpected EOF at byte 1 (line 1, column 2)`},
-		{"L6 a repair that panics has mended nothing", func(string) (string, []string, error) { panic("broken") }, `InputValidationError: the arguments are not valid JSON: unexpected EOF at byte 1 (line 1, column 2)`},
+		{"S8 what cannot be mended has its own error", func(string) (string, []string, error) { return `{"path":"a"}`, nil, errBroken }, `InputValidationError: the arguments are not valid JSON: the text ends too early (not closed, or cut off) at byte 1 (line 1, column 2)`},
+		{"L6 a repair that panics has mended nothing", func(string) (string, []string, error) { panic("broken") }, `InputValidationError: the arguments are not valid JSON: the text ends too early (not closed, or cut off) at byte 1 (line 1, column 2)`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := tl.AdmitMended(json.RawMessage(`{`), tt.mend)

@@ -49,6 +49,12 @@ func (a Args) Mended() []string {
 	return slices.Clone(a.a.mended)
 }
 
+// String names the arguments without showing them: logs may not be the place.
+func (a Args) String() string { return fmt.Sprintf("[arguments: %d bytes]", len(a.Text())) }
+
+// MarshalJSON is String: who may record the arguments takes Text.
+func (a Args) MarshalJSON() ([]byte, error) { return json.Marshal(a.String()) }
+
 // Decode reads the arguments into the Go value that v points to.
 func (a Args) Decode(v any) error { return schema.Decode(a.Text(), v) }
 

@@ -23,7 +23,10 @@ type Claims struct {
 }
 
 // Access is one resource that a call reads or writes. A resource is a path such
-// as file:/a/b, table:orders or mcp:server; it covers what is below it.
+// as file:/a/b, table:orders or mcp:server; it covers what is below it. It has
+// one spelling: a kind of small letters, digits and -, then a clean path without
+// . .. // or a / at the end, for files absolute and with slashes (on Windows
+// file:/c:/a). [Claims.Check] says what is wrong with one.
 type Access struct {
 	Resource string
 	Write    bool
@@ -49,8 +52,8 @@ func (c Claims) Check() error {
 }
 
 // ClaimsFor are the claims of one call: those of ClaimsOf where there is one,
-// else the constant ones. A ClaimsOf that fails, panics or contradicts itself
-// claims nothing.
+// else the constant ones. A ClaimsOf that fails, panics or does not pass
+// [Claims.Check] claims nothing.
 func (t *Tool) ClaimsFor(a Args) (c Claims) {
 	if t.ClaimsOf == nil {
 		return t.Claims.clone()
@@ -110,8 +113,8 @@ func (a Access) Covers(b Access) bool {
 	return len(above) == len(below) || strings.HasSuffix(above, "/") || strings.IndexByte(above, ':') == len(above)-1 || below[len(above)] == '/'
 }
 
-// Meets reports whether two accesses cannot be told apart in time: one covers
-// the other, and one writes.
+// Meets reports whether two accesses conflict: one covers the other, and one
+// writes.
 func (a Access) Meets(b Access) bool {
 	return (a.Write || b.Write) && (a.Covers(b) || b.Covers(a))
 }

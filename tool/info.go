@@ -50,6 +50,8 @@ func (i *Info) check() error {
 	switch {
 	case i.Timeout < 0 && i.Timeout != Unlimited:
 		return fmt.Errorf("timeout: got %s, want more than 0, 0 for %s, or Unlimited", i.Timeout, defaultTimeout)
+	case 0 < i.Timeout && i.Timeout < time.Millisecond:
+		return fmt.Errorf("timeout: got %s, want a time.Duration such as 30*time.Second", i.Timeout)
 	case i.Deferred && i.AlwaysLoad:
 		return errors.New("deferred and always loaded at once")
 	case !i.Approval.known():

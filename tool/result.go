@@ -125,7 +125,7 @@ func Encode(v any) ([]Content, error) {
 		return []Content{v}, nil
 	case []Content:
 		return v, nil
-	case Result, *Result, *Error:
+	case Result, *Result, reply, error:
 		return nil, &Error{Kind: InvalidOutput, Text: "The tool returned its result inside another value.", Detail: fmt.Sprintf("got %T, want it returned by itself", v)}
 	case struct{}:
 		return nil, nil

@@ -94,10 +94,14 @@ func (s Spec[In, Out]) Tool() (*Tool, error) {
 }
 
 func inferSchemas[In, Out any](t *Tool) (err error) {
+	inferred, err := schema.InferInput(reflect.TypeFor[In]())
+	if err != nil {
+		return fmt.Errorf("input: %w", err)
+	}
 	if t.Input == nil {
-		if t.Input, err = schema.InferInput(reflect.TypeFor[In]()); err != nil {
-			return fmt.Errorf("input: %w", err)
-		}
+		t.Input = inferred
+	} else if name := unread(t.Input, inferred); name != "" {
+		return fmt.Errorf("input schema: property %q: %s has no field for it, so Run would not see it", name, reflect.TypeFor[In]())
 	}
 	if t.Output == nil {
 		out := pointedTo(reflect.TypeFor[Out]())
@@ -112,6 +116,20 @@ func inferSchemas[In, Out any](t *Tool) (err error) {
 		}
 	}
 	return nil
+}
+
+// unread is a property that a schema names and a Go struct does not have.
+func unread(given, inferred json.RawMessage) string {
+	var want, have struct{ Properties map[string]json.RawMessage }
+	if json.Unmarshal(given, &want) != nil || json.Unmarshal(inferred, &have) != nil || have.Properties == nil {
+		return "" // not a plain struct, or the compiler says it better
+	}
+	for name := range want.Properties {
+		if _, ok := have.Properties[name]; !ok {
+			return name
+		}
+	}
+	return ""
 }
 
 func pointedTo(t reflect.Type) reflect.Type {

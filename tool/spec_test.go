@@ -130,7 +130,7 @@ func TestTypesWithoutSchema(t *testing.T) {
 		{"T2 two fields with one name", define[twice, string], `tool_test.twice: two fields are called "B"`},
 		{"T2 an unknown jsonschema keyword", define[struct {
 			F int `jsonschema:"minimumm=5"`
-		}, string], `.F: jsonschema tag: unknown keyword "minimumm"`},
+		}, string], `.F: jsonschema tag: unknown keyword "minimumm" (a comma inside a value is written \\,)`},
 		{"T2 a bound that is no number", define[struct {
 			F int `jsonschema:"minimum=low"`
 		}, string], `.F: jsonschema tag minimum=low: want a number`},

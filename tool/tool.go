@@ -19,6 +19,12 @@
 //		return string(b), err
 //	})
 //
+// A call goes through [Tool.Admit], which checks the arguments, and then through
+// Validate, the rules and Permit, a person where one must be asked, Run and
+// [Tool.CheckOutput]. The runtime that leads it there does not exist yet: what
+// this package says of time-outs, limits, approval and failing functions is
+// what it will do. Admit and Run already work by hand.
+//
 // [Info] is the part of a tool that is data, [Tool] adds the functions. [Spec]
 // is a tool with typed functions; [New] is the short form. What decides about
 // calls (policy, audit, guard) sees Info and [Request] only.
@@ -88,7 +94,8 @@ type Info struct {
 	// Limit bounds what one result puts into the model's context.
 	Limit Limit
 
-	// Approval says when a person is asked, whatever the rules say.
+	// Approval is the tool's own word on asking a person: always, never, or
+	// unset for none. A rule that denies, or asks, still does.
 	Approval Approval
 	// AskReason is shown to the person; RejectText goes to the model when the
 	// person says no. "": the default texts.

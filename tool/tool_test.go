@@ -124,7 +124,7 @@ func TestBadDefinition(t *testing.T) {
 		{"T1 no function", func(d *tool.Tool) { d.Run = nil }, `tool "search": no Run function`},
 		{"T1 no schema", func(d *tool.Tool) { d.Input = nil }, `tool "search": no input schema: a tool without arguments says {"type":"object","additionalProperties":false}`},
 		{"T1 an empty schema", func(d *tool.Tool) { d.Input = json.RawMessage{} }, `tool "search": no input schema: a tool without arguments says {"type":"object","additionalProperties":false}`},
-		{"T2 a schema cut short", func(d *tool.Tool) { d.Input = json.RawMessage(`{"type":`) }, `tool "search": input schema /type: not a JSON text: unexpected EOF at byte 8 (line 1, column 9, in /type)`},
+		{"T2 a schema cut short", func(d *tool.Tool) { d.Input = json.RawMessage(`{"type":`) }, `tool "search": input schema /type: not a JSON text: the text ends too early (not closed, or cut off) at byte 8 (line 1, column 9, in /type)`},
 		{"T2 a schema that is none", func(d *tool.Tool) { d.Input = json.RawMessage(`5`) }, `tool "search": input schema: got 5, want an object`},
 		{"T2 a schema of yes or no", func(d *tool.Tool) { d.Input = json.RawMessage(`true`) }, `tool "search": input schema: got true, want an object`},
 		{"T2 a keyword of the wrong type", func(d *tool.Tool) { d.Input = json.RawMessage(`{"type":"object","properties":5}`) }, `tool "search": input schema /properties: got number, want object`},
@@ -184,7 +184,7 @@ func TestBadDefinition(t *testing.T) {
 		{"T8 an input that the schema refuses", func(d *tool.Tool) {
 			d.Examples = []tool.Example{{Input: json.RawMessage(`{"path":"a"}`)}, {Input: json.RawMessage(`{"path":5}`)}}
 		}, `tool "search": example 2: input: invalid_input: InputValidationError: /path: got number 5, want string`},
-		{"T8 an input that is no JSON", func(d *tool.Tool) { d.Examples = []tool.Example{{Input: json.RawMessage(`{`)}} }, `tool "search": example 1: input: invalid_input: InputValidationError: the arguments are not valid JSON: unexpected EOF at byte 1 (line 1, column 2)`},
+		{"T8 an input that is no JSON", func(d *tool.Tool) { d.Examples = []tool.Example{{Input: json.RawMessage(`{`)}} }, `tool "search": example 1: input: invalid_input: InputValidationError: the arguments are not valid JSON: the text ends too early (not closed, or cut off) at byte 1 (line 1, column 2)`},
 		{"T8 an output that the schema refuses", func(d *tool.Tool) {
 			d.Output = json.RawMessage(`{"type":"object"}`)
 			d.Examples = []tool.Example{{Input: json.RawMessage(`{"path":"a"}`), Output: json.RawMessage(`[]`)}}

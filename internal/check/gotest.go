@@ -67,6 +67,9 @@ func goTest(ctx context.Context, dir string, more []string, ended func(*suite, *
 	cmd := exec.CommandContext(ctx, "go", append(args, "./...")...)
 	cmd.Dir = dir
 	cmd.Stderr = os.Stderr
+	// Interrupted, not killed: go test then removes what it has built.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err

@@ -32,8 +32,12 @@ var errUsage = errors.New("wrong usage")
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, os.Args[1:], os.Stdout)
+	interrupted := ctx.Err() != nil
 	stop()
 	switch {
+	case interrupted:
+		fmt.Fprintln(os.Stderr, "check: interrupted")
+		os.Exit(130)
 	case errors.Is(err, errUsage):
 		fmt.Fprintln(os.Stderr, "check:", err)
 		fmt.Fprintln(os.Stderr, usage)
