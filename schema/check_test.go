@@ -188,6 +188,10 @@ func TestEveryViolationIsExplained(t *testing.T) {
 		{"an array written into a string", `{"properties":{"l":{"type":"array"}}}`, `{"l":"[1,2]"}`, []string{
 			`/l: got string "[1,2]", want array itself, not inside a string`,
 		}},
+		{"an optional object, with everything that is wrong in it", `{"properties":{"f":{"anyOf":[{"type":"object","properties":{"op":{"enum":["eq","ne"]},"v":{"type":"number"}},"required":["op"]},{"type":"null"}]}}}`, `{"f":{"op":"=","v":true}}`, []string{
+			`/f/op: got string "=", want one of "eq", "ne"`,
+			`/f/v: got boolean true, want number`,
+		}},
 		{"what is excluded", `{"properties":{"v":{"not":{"type":"string"}}}}`, `{"v":"x"}`, []string{
 			`/v: got string "x", want a value that does not fit {"type":"string"}`,
 		}},

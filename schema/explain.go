@@ -24,10 +24,12 @@ func explain(source []byte, root *jsonschema.Schema, v *value, err error) error 
 	list := leaves(tree)
 	x.locate(list)
 	all := x.findings(list)
-	shownOnes := all[:min(len(all), maxViolations)]
+	// Only so many are said, so only so many are looked into.
+	some := x.expand(all[:min(len(all), maxViolations)])
+	shownOnes := some[:min(len(some), maxViolations)]
 	return &InvalidError{
 		Violations: slices.Compact(apply(shownOnes, func(f finding) Violation { return x.violation(f, false) })),
-		More:       len(all) - len(shownOnes),
+		More:       max(len(all), len(some)) - len(shownOnes),
 	}
 }
 
@@ -165,13 +167,9 @@ func keywordOf(e *jsonschema.ValidationError) string {
 // is brief.
 func (x *explainer) violation(f finding, brief bool) Violation {
 	at := pointer(f.err.InstanceLocation...)
-	switch f.err.ErrorKind.(type) {
-	case *kind.AnyOf, *kind.OneOf:
-		if len(f.err.Causes) > 0 {
-			return x.union(f.err, brief)
-		}
-	}
 	switch {
+	case isUnion(f.err):
+		return x.union(f.err, brief)
 	case f.over:
 		return Violation{at, "unevaluatedProperties", names(f.unknown), "it left out: it does not go with the other values"}
 	case f.unknown != nil:

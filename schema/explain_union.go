@@ -10,13 +10,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// union explains why no branch took the value. Branches of another type, or
-// with another constant, were not meant; if one is left, its violation is the
-// answer.
-func (x *explainer) union(e *jsonschema.ValidationError, brief bool) Violation {
-	v := Violation{Pointer: pointer(e.InstanceLocation...), Keyword: keywordOf(e), Got: x.got(e)}
-	var types []string
-	var meant [][]finding
+// branches says what is wrong with each branch of a union. Those of another
+// type, or with another constant, were not meant; of the first kind only the
+// types are kept.
+func (x *explainer) branches(e *jsonschema.ValidationError) (meant [][]finding, types []string) {
 	for _, cause := range e.Causes {
 		list := leaves(cause)
 		x.locate(list)
@@ -31,22 +28,55 @@ func (x *explainer) union(e *jsonschema.ValidationError, brief bool) Violation {
 		meant = append(meant, x.findings(list))
 	}
 	slices.Sort(types)
-	types = slices.Compact(types)
-	meant = withoutOtherConstants(meant, v.Pointer)
-	switch {
-	case len(meant) == 0:
+	return withoutOtherConstants(meant, pointer(e.InstanceLocation...)), slices.Compact(types)
+}
+
+func isUnion(e *jsonschema.ValidationError) bool {
+	switch e.ErrorKind.(type) {
+	case *kind.AnyOf, *kind.OneOf:
+		return len(e.Causes) > 0
+	}
+	return false
+}
+
+// expand puts, in the place of a union of which one branch was meant, what is
+// wrong with that branch.
+func (x *explainer) expand(list []finding) []finding {
+	var out []finding
+	for _, f := range list {
+		if isUnion(f.err) {
+			if meant, _ := x.branches(f.err); len(meant) == 1 && len(meant[0]) > 1 {
+				out = append(out, x.expand(meant[0])...)
+				continue
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// union explains why no branch took the value.
+func (x *explainer) union(e *jsonschema.ValidationError, brief bool) Violation {
+	v := Violation{Pointer: pointer(e.InstanceLocation...), Keyword: keywordOf(e), Got: x.got(e)}
+	meant, types := x.branches(e)
+	if len(meant) == 0 {
 		v.Keyword, v.Want = "type", strings.Join(types, " or ")
-	case x.discriminator(meant, v.Pointer) != nil:
-		return *x.discriminator(meant, v.Pointer)
+		return v
+	}
+	if d, ok := x.discriminator(meant, v.Pointer); ok {
+		return d
+	}
+	switch {
 	case brief:
 		v.Want = fmt.Sprintf("a value that fits one of its %d forms", len(e.Causes))
 	case len(meant) == 1 && len(meant[0]) == 1:
-		v = x.violation(meant[0][0], false)
-		if v.Pointer == pointer(e.InstanceLocation...) && len(types) > 0 {
-			v.Want += " or " + strings.Join(types, " or ")
+		only := x.violation(meant[0][0], false)
+		if only.Pointer == v.Pointer && len(types) > 0 {
+			only.Want += " or " + strings.Join(types, " or ")
 		}
+		return only
 	default:
-		v.Want = x.ways(meant, types, pointer(e.InstanceLocation...))
+		v.Want = x.ways(meant, types, v.Pointer)
 	}
 	return v
 }
@@ -54,55 +84,72 @@ func (x *explainer) union(e *jsonschema.ValidationError, brief bool) Violation {
 // withoutOtherConstants drops the branches that fail on a constant which
 // another branch has right: they were not meant.
 func withoutOtherConstants(branches [][]finding, here string) [][]finding {
-	for _, list := range branches {
-		for at := range constantsIn(list, here) {
-			right := slices.DeleteFunc(slices.Clone(branches), func(other []finding) bool { return constantsIn(other, here)[at] })
-			if len(right) > 0 && len(right) < len(branches) {
-				return withoutOtherConstants(right, here)
-			}
+	for {
+		_, some := constants(branches, here)
+		if len(some) == 0 {
+			return branches
 		}
+		branches = slices.DeleteFunc(branches, func(list []finding) bool { return constantAt(list, some[0]) != nil })
 	}
-	return branches
 }
 
 // discriminator explains a union whose branches each want another constant at
 // one place: that constant is what is wrong.
-func (x *explainer) discriminator(branches [][]finding, here string) *Violation {
-	if len(branches) < 2 {
-		return nil
+func (x *explainer) discriminator(branches [][]finding, here string) (Violation, bool) {
+	all, _ := constants(branches, here)
+	if len(branches) < 2 || len(all) == 0 {
+		return Violation{}, false
 	}
-	for at := range constantsIn(branches[0], here) {
-		var wants []string
-		var got string
-		for _, list := range branches {
-			for _, f := range list {
-				if pointer(f.err.InstanceLocation...) == at {
-					leaf := x.leaf(f.err)
-					wants, got = append(wants, leaf.Want), leaf.Got
-					break
-				}
+	var v Violation
+	wants := make([]string, 0, maxNames)
+	for _, list := range branches[:min(len(branches), maxNames)] {
+		v = x.leaf(constantAt(list, all[0]))
+		wants = append(wants, v.Want)
+	}
+	v.Keyword, v.Want = "const", clip("one of "+strings.Join(wants, ", "), maxText)
+	return v, true
+}
+
+// constants are the places inside the value where all, or some but not all, of
+// the branches want one value and no other.
+func constants(branches [][]finding, here string) (all, some []string) {
+	count := map[string]int{}
+	for _, list := range branches {
+		seen := map[string]bool{here: true}
+		for _, f := range list {
+			if at := pointer(f.err.InstanceLocation...); isConstant(f.err) && !seen[at] {
+				seen[at] = true
+				count[at]++
 			}
 		}
-		if len(wants) == len(branches) {
-			return &Violation{Pointer: at, Keyword: "const", Got: got, Want: clip("one of "+strings.Join(wants, ", "), maxText)}
+	}
+	for at, n := range count {
+		if n == len(branches) {
+			all = append(all, at)
+		} else {
+			some = append(some, at)
+		}
+	}
+	slices.Sort(all)
+	slices.Sort(some)
+	return all, some
+}
+
+func isConstant(e *jsonschema.ValidationError) bool {
+	if k, ok := e.ErrorKind.(*kind.Enum); ok {
+		return len(k.Want) == 1
+	}
+	_, ok := e.ErrorKind.(*kind.Const)
+	return ok
+}
+
+func constantAt(list []finding, at string) *jsonschema.ValidationError {
+	for _, f := range list {
+		if isConstant(f.err) && pointer(f.err.InstanceLocation...) == at {
+			return f.err
 		}
 	}
 	return nil
-}
-
-// constantsIn are the places inside the value where a branch wants one value
-// and no other.
-func constantsIn(list []finding, here string) map[string]bool {
-	at := map[string]bool{}
-	for _, f := range list {
-		k, listed := f.err.ErrorKind.(*kind.Enum)
-		_, constant := f.err.ErrorKind.(*kind.Const)
-		if constant || listed && len(k.Want) == 1 {
-			at[pointer(f.err.InstanceLocation...)] = true
-		}
-	}
-	delete(at, here)
-	return at
 }
 
 // ways says what each branch would need, the simplest first.
