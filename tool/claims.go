@@ -53,21 +53,24 @@ func (c Claims) Check() error {
 
 // ClaimsFor are the claims of one call: those of ClaimsOf where there is one,
 // else the constant ones. A ClaimsOf that fails, panics or does not pass
-// [Claims.Check] claims nothing.
-func (t *Tool) ClaimsFor(a Args) (c Claims) {
+// [Claims.Check] claims nothing; the error, for the operator, says why. The
+// claims count either way.
+func (t *Tool) ClaimsFor(a Args) (c Claims, err error) {
 	if t.ClaimsOf == nil {
-		return t.Claims.clone()
+		return t.Claims.clone(), nil
 	}
 	defer func() {
-		if recover() != nil {
-			c = Claims{}
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+		if err != nil {
+			c, err = Claims{}, fmt.Errorf("tool %q: claims by its function: %w", t.Name, err)
 		}
 	}()
-	c, err := t.ClaimsOf(a)
-	if err != nil || c.Check() != nil {
-		return Claims{}
+	if c, err = t.ClaimsOf(a); err == nil {
+		err = c.Check()
 	}
-	return c.clone()
+	return c.clone(), err
 }
 
 // Overlaps reports whether the call may run beside other parallel ones.

@@ -158,8 +158,13 @@ func TestClaimsOfOneCall(t *testing.T) {
 				def.Claims = constant
 			}
 			tl := must(def.Check())(t)
-			if got := tl.ClaimsFor(admit(t, tl, `{"path":"/x"}`)); !reflect.DeepEqual(got, tt.want) {
+			got, err := tl.ClaimsFor(admit(t, tl, `{"path":"/x"}`))
+			if !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("claims = %+v, want %+v", got, tt.want)
+			}
+			// Nobody claims nothing on purpose here: the reason is said.
+			if reflect.DeepEqual(tt.want, tool.Claims{}) != (err != nil) {
+				t.Errorf("error = %v", err)
 			}
 		})
 	}
@@ -168,7 +173,7 @@ func TestClaimsOfOneCall(t *testing.T) {
 		def := untyped(pathSchema)
 		def.ClaimsOf = func(tool.Args) (tool.Claims, error) { return tool.Claims{Touches: shared}, nil }
 		tl := must(def.Check())(t)
-		got := tl.ClaimsFor(admit(t, tl, `{"path":"/x"}`))
+		got := must(tl.ClaimsFor(admit(t, tl, `{"path":"/x"}`)))(t)
 		shared[0].Resource = "file:/b"
 		if got.Touches[0].Resource != "file:/a" {
 			t.Errorf("claims changed to %+v", got)
@@ -178,7 +183,7 @@ func TestClaimsOfOneCall(t *testing.T) {
 		def := untyped(pathSchema)
 		def.Claims = tool.Claims{Touches: touches("file:/a")}
 		tl := must(def.Check())(t)
-		tl.ClaimsFor(admit(t, tl, `{"path":"/x"}`)).Touches[0].Resource = "file:/b"
+		must(tl.ClaimsFor(admit(t, tl, `{"path":"/x"}`)))(t).Touches[0].Resource = "file:/b"
 		if tl.Claims.Touches[0].Resource != "file:/a" {
 			t.Errorf("who changed the claims of a call changed the tool: %+v", tl.Claims)
 		}
@@ -192,20 +197,21 @@ func TestClaimsOfOneCall(t *testing.T) {
 	t.Run("T3 a typed function sees the typed input", func(t *testing.T) {
 		tl := typed(t, func(in search) tool.Claims { return tool.Claims{Touches: touches("file:" + in.Path)} })
 		want := tool.Claims{Touches: touches("file:/x")}
-		if got := tl.ClaimsFor(admit(t, tl, `{"path":"/x"}`)); !reflect.DeepEqual(got, want) {
+		if got := must(tl.ClaimsFor(admit(t, tl, `{"path":"/x"}`)))(t); !reflect.DeepEqual(got, want) {
 			t.Errorf("claims = %+v, want %+v", got, want)
 		}
 	})
 	t.Run("T3 a typed function that panics claims nothing", func(t *testing.T) {
 		tl := typed(t, func(in search) tool.Claims { return tool.Claims{ReadOnly: in.Tags[5] == ""} })
-		if got := tl.ClaimsFor(admit(t, tl, `{"path":"/x"}`)); !reflect.DeepEqual(got, tool.Claims{}) {
-			t.Errorf("claims = %+v, want none", got)
+		got, err := tl.ClaimsFor(admit(t, tl, `{"path":"/x"}`))
+		if !reflect.DeepEqual(got, tool.Claims{}) || err == nil || !strings.Contains(err.Error(), "panic: ") {
+			t.Errorf("claims = %+v, %v, want none and the panic", got, err)
 		}
 	})
 	t.Run("T3 a typed function without its input claims nothing", func(t *testing.T) {
 		tl := typed(t, func(search) tool.Claims { return tool.Claims{ReadOnly: true} })
-		if got := tl.ClaimsFor(tool.Args{}); !reflect.DeepEqual(got, tool.Claims{}) {
-			t.Errorf("claims = %+v, want none", got)
+		if got, err := tl.ClaimsFor(tool.Args{}); !reflect.DeepEqual(got, tool.Claims{}) || err == nil {
+			t.Errorf("claims = %+v, %v, want none and why", got, err)
 		}
 	})
 }

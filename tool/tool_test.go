@@ -70,7 +70,7 @@ func TestPlainTool(t *testing.T) {
 	})
 	t.Run("T1 what is left out falls to the strict side", func(t *testing.T) {
 		tl := must(untyped(pathSchema).Check())(t)
-		c := tl.ClaimsFor(admit(t, tl, `{"path":"a"}`))
+		c := must(tl.ClaimsFor(admit(t, tl, `{"path":"a"}`)))(t)
 		if c.Overlaps() || !c.Destructive() || c.Idempotent || c.Class() != "unsafe" || c.SideEffect() != "external-stateful" {
 			t.Errorf("claims of a plain tool = %+v, want none", c)
 		}
