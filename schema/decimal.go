@@ -92,6 +92,12 @@ func parseDecimal(text string) (d decimal, ok bool) {
 // a negative exponent is a fraction.
 func (d decimal) isInteger() bool { return d.digits == 0 || d.exp >= 0 }
 
+// int64 is d where it is an integer of at most 18 digits.
+func (d decimal) int64() (int64, bool) {
+	x, _, ok := scale(d, decimal{digits: 1})
+	return x, ok && d.isInteger() && -1e18 < x && x < 1e18
+}
+
 // scale writes a and b with one exponent; it is not ok when that overflows.
 func scale(a, b decimal) (x, y int64, ok bool) {
 	if a.digits == 0 {

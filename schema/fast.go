@@ -47,6 +47,10 @@ type property struct {
 
 type numberBounds struct {
 	minimum, maximum, above, below, multipleOf *decimal
+	// least and most are the same bounds for plain integers, where whole says
+	// that there are such: most numbers are, and need no decimals.
+	whole       bool
+	least, most int64
 }
 
 type enum struct {

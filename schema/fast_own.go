@@ -205,6 +205,7 @@ func (c *fastCompiler) number(n *node, s *jsonschema.Schema) bool {
 	ok := decimalOf(s.Minimum, &b.minimum) && decimalOf(s.Maximum, &b.maximum) && decimalOf(s.ExclusiveMinimum, &b.above) &&
 		decimalOf(s.ExclusiveMaximum, &b.below) && decimalOf(s.MultipleOf, &b.multipleOf)
 	if b != (numberBounds{}) {
+		b.integers()
 		n.number = &b
 	}
 	return ok

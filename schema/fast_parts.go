@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"math"
 	"math/big"
 	"strings"
 
@@ -116,6 +117,33 @@ func decimalOf(r *big.Rat, to **decimal) bool {
 	d, ok := parseDecimal(r.FloatString(digits))
 	*to = &d
 	return ok
+}
+
+// integers works out the bounds of plain integers, where they are integers.
+func (b *numberBounds) integers() {
+	b.least, b.most, b.whole = math.MinInt64, math.MaxInt64, b.multipleOf == nil
+	limit := func(d *decimal, to *int64, off int64) {
+		if d == nil {
+			return
+		}
+		if n, ok := d.int64(); ok {
+			*to = n + off
+		} else {
+			b.whole = false
+		}
+	}
+	limit(b.maximum, &b.most, 0)
+	limit(b.minimum, &b.least, 0)
+	if b.above != nil && b.minimum == nil {
+		limit(b.above, &b.least, 1)
+	} else if b.above != nil {
+		b.whole = false
+	}
+	if b.below != nil && b.maximum == nil {
+		limit(b.below, &b.most, -1)
+	} else if b.below != nil {
+		b.whole = false
+	}
 }
 
 // pointerTokens splits a JSON Pointer.

@@ -285,7 +285,27 @@ func (w *walker) number(n *node) bool {
 	if whole && n.number == nil && n.enum == nil {
 		return true // any whole number: the type was looked at before
 	}
-	return n.number.accepts(w.s[start:w.i], n)
+	text := w.s[start:w.i]
+	if whole && n.enum == nil && n.number.whole && len(text) <= maxDigits {
+		x := plainInt(text)
+		return n.number.least <= x && x <= n.number.most
+	}
+	return n.number.accepts(text, n)
+}
+
+// plainInt reads digits with or without a sign, so few that they fit.
+func plainInt(text string) int64 {
+	x, from := int64(0), 0
+	if text[0] == '-' {
+		from = 1
+	}
+	for i := from; i < len(text); i++ {
+		x = x*10 + int64(text[i]-'0')
+	}
+	if from == 1 {
+		return -x
+	}
+	return x
 }
 
 // accepts is the slower half: bounds, listed numbers, fractions.
