@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -119,8 +120,8 @@ func bfcl(out *json.Encoder, files []string) error {
 			continue
 		}
 		reason := "syntax"
-		if list := schema.Violations(err); len(list) > 0 {
-			reason = list[0].Keyword
+		if invalid, ok := errors.AsType[*schema.InvalidError](err); ok && len(invalid.Violations) > 0 {
+			reason = invalid.Violations[0].Keyword
 		}
 		reasons[reason]++
 		if err := out.Encode(map[string]any{"call": c.ID, "tool": c.Tool, "reason": reason, "error": err.Error()}); err != nil {

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"unsafe"
@@ -9,7 +8,7 @@ import (
 
 // Check reports whether text is one JSON value that the schema accepts: nil,
 // a *SyntaxError with the place where it stops being JSON, or an
-// *InvalidError with every violation.
+// *InvalidError with the violations, as many as can be read.
 func (s *Schema) Check(text string) error {
 	if s.fast != nil && s.fast.accepts(text, s.cost.depth) {
 		return nil
@@ -106,12 +105,4 @@ func anyNode() *node {
 func Valid(text string) error {
 	_, err := parse(text, limits{bytes: maxTextBytes, depth: maxTextDepth, values: maxTextValues, duplicates: true})
 	return err
-}
-
-// Violations returns what err lists, if it is an InvalidError.
-func Violations(err error) []Violation {
-	if e := (*InvalidError)(nil); errors.As(err, &e) {
-		return e.Violations
-	}
-	return nil
 }

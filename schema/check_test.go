@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -217,8 +218,10 @@ func TestEveryViolationIsExplained(t *testing.T) {
 		t.Run("S4 "+tt.name, func(t *testing.T) {
 			err := compile(t, tt.schema, schema.Options{Arguments: true}).Check(tt.text)
 			var got []string
-			for _, v := range schema.Violations(err) {
-				got = append(got, v.String())
+			if invalid, ok := errors.AsType[*schema.InvalidError](err); ok {
+				for _, v := range invalid.Violations {
+					got = append(got, v.String())
+				}
 			}
 			if fmt.Sprint(got) != fmt.Sprint(tt.want) {
 				t.Errorf("%s\n got %q\nwant %q (%v)", tt.text, got, tt.want, err)

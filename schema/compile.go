@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,7 +75,7 @@ func Compile(text []byte, o Options) (s *Schema, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s = &Schema{source: json.RawMessage(strings.Clone(string(text)))}
+	s = &Schema{source: bytes.Clone(text)}
 	s.text = limits{bytes: maxTextBytes, depth: maxTextDepth, values: maxTextValues, duplicates: !o.Arguments}
 
 	if draft := draftIn(tree, o); draft < 2019 {

@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/ferrule-dev/ferrule/schema"
@@ -21,8 +22,10 @@ func ExampleCompile() {
 	fmt.Println(s.Check(`{"path": "a.go", "limit": 1e2}`))
 
 	err = s.Check(`{"Path": "a.go", "limit": 500}`)
-	for _, v := range schema.Violations(err) {
-		fmt.Println(v)
+	if invalid, ok := errors.AsType[*schema.InvalidError](err); ok {
+		for _, v := range invalid.Violations {
+			fmt.Println(v)
+		}
 	}
 
 	fmt.Println(s.Check(`{"path": "a.go", "path": "b.go"}`))

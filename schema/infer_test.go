@@ -11,7 +11,7 @@ import (
 	"github.com/ferrule-dev/ferrule/schema"
 )
 
-type level struct{ n int }
+type level struct{}
 
 func (level) JSONSchema() json.RawMessage { return json.RawMessage(`{"enum":["low","high"]}`) }
 

@@ -45,8 +45,10 @@ func newDocument(root *value, draft int) *document {
 		owners:    map[*value]*resource{},
 		dynamic:   map[string]int{},
 	}
-	// A name that no other document can have.
-	base := &url.URL{Scheme: "https", Host: "schema.invalid", Path: "/root"}
+	base, err := url.Parse(baseURI)
+	if err != nil {
+		base = &url.URL{} // not reached: it is a constant
+	}
 	d.root = d.addResource(spot{schema: root}, base, draft)
 	d.indexSchema(root, "", d.root)
 	for len(d.refs) > 0 {
