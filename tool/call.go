@@ -73,7 +73,8 @@ func trustWords() []string {
 type Request struct {
 	Caller Caller
 	Source Source
-	Tool   *Info // not to be changed
+	Tool   *Info  // not to be changed; nil where the name led to no tool
+	Name   string // the tool as the model called it
 
 	ID     string // Ferrule's own, unique
 	CallID string // the provider's

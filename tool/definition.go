@@ -19,7 +19,7 @@ const maxExamples = 5
 
 // Definition is what a model sees of the tool when it is called wire there.
 func (i *Info) Definition(wire string) Definition {
-	c := i.clone()
+	c := i.Clone()
 	return Definition{
 		Name: wire, Description: c.Description, Input: c.Input,
 		Tags: c.Tags, Examples: c.Examples[:min(len(c.Examples), maxExamples)],

@@ -43,7 +43,29 @@ type envKey struct{}
 
 // Context returns a context for the functions of a tool.
 func (h Host) Context(ctx context.Context) context.Context {
-	return context.WithValue(ctx, envKey{}, &Env{h})
+	return &envContext{ctx, Env{h}}
+}
+
+// envContext is a context with one value, in one piece of memory.
+type envContext struct {
+	context.Context
+	env Env
+}
+
+func (c *envContext) Value(key any) any {
+	if key == (envKey{}) {
+		return &c.env
+	}
+	return c.Context.Value(key)
+}
+
+// AfterFunc is what package context looks for in a context that is not its own:
+// with it, deriving another one needs no goroutine.
+func (c *envContext) AfterFunc(f func()) (stop func() bool) {
+	if own, ok := c.Context.(interface{ AfterFunc(func()) func() bool }); ok {
+		return own.AfterFunc(f)
+	}
+	return context.AfterFunc(c.Context, f)
 }
 
 // From returns the environment of the call that ctx belongs to, nil outside of
@@ -62,7 +84,7 @@ func (e *Env) Request() Request {
 	r := *e.host.Request
 	r.Claims, r.Caller.Values = r.Claims.clone(), maps.Clone(r.Caller.Values)
 	if r.Tool != nil {
-		info := r.Tool.clone()
+		info := r.Tool.Clone()
 		r.Tool = &info
 	}
 	return r

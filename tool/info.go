@@ -13,8 +13,8 @@ import (
 	"github.com/ferrule-dev/ferrule/schema"
 )
 
-// clone copies what the caller could change later.
-func (i Info) clone() Info {
+// Clone copies a tool's data, so that a change of one is none of the other.
+func (i Info) Clone() Info {
 	i.Input, i.Output = slices.Clone(i.Input), slices.Clone(i.Output)
 	i.Aliases, i.Tags, i.Secrets = slices.Clone(i.Aliases), slices.Clone(i.Tags), slices.Clone(i.Secrets)
 	i.Claims = i.Claims.clone()

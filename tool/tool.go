@@ -174,7 +174,7 @@ type Tool struct {
 // wrong with it.
 func (t Tool) Check() (*Tool, error) {
 	c := t
-	c.Info = t.clone()
+	c.Info = t.Clone()
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("tool %q: %w", t.Name, err)
 	}

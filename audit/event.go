@@ -1,0 +1,61 @@
+// Package audit says what an event is: every decision about a call and every
+// effect of one, as the runtime saw it. What is made of events (a log, a page,
+// spans) reads this one stream.
+package audit
+
+import (
+	"time"
+
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// Event is one thing that happened. It is valid only while it is looked at: who
+// keeps it copies what it needs. Nothing in it may be changed.
+type Event struct {
+	Kind Kind
+	Time time.Time
+	// Request is the call that it belongs to, as it stood then; nil: none. Its
+	// Tool is nil where the name led to no tool.
+	Request *tool.Request
+	// Session and Turn are also of events without a call.
+	Session string
+	Turn    int
+
+	// Name is the tool as it is called, or the source.
+	Name string
+	// By is who: the voice, the hook, the person.
+	By string
+	// Text says it in words, for the operator.
+	Text string
+
+	Decision *tool.Decision // of Decided
+	Result   *tool.Result   // of Ended and Late
+	Update   *tool.Update   // of Updated
+	Took     time.Duration  // of Ended and Late: from the start of its run
+}
+
+// Kind is what happened.
+type Kind string
+
+// Every kind of event.
+const (
+	Registered Kind = "registered" // a tool can be called from now on
+	Removed    Kind = "removed"    // it no longer can
+	Found      Kind = "found"      // something about a tool or a setting to look at
+	Refreshed  Kind = "refreshed"  // the host gave a new set of tools, or could not
+
+	Requested Kind = "requested" // a call arrived
+	Decided   Kind = "decided"   // allow, ask or deny, and by which rule
+	Asked     Kind = "asked"     // a person is asked
+	Answered  Kind = "answered"
+	Changed   Kind = "changed" // the input is another now
+	Moved     Kind = "moved"   // its claims are others now: it is scheduled anew
+	Started   Kind = "started" // the tool runs
+	Updated   Kind = "updated" // output or progress while it runs
+	Blocked   Kind = "blocked" // a hook stopped it
+	Scrubbed  Kind = "scrubbed"
+	Cut       Kind = "cut"      // its result was too long
+	Ended     Kind = "ended"    // it has its result
+	GivenUp   Kind = "given up" // it did not return when it was told to
+	Late      Kind = "late"     // it returned after it was given up
+)

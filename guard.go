@@ -1,0 +1,125 @@
+package ferrule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// otherTime is what a function outside of a call has, and every function of a
+// tool whose runs have no limit.
+const otherTime = 60 * time.Second
+
+// grace is how long after the end of its context a function may still return.
+const grace = time.Second
+
+// panicked is what a function threw.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v\n%s", p.value, p.stack) }
+
+// Unwrap gives the error that was thrown, if it was one.
+func (p *panicked) Unwrap() error {
+	err, _ := p.value.(error)
+	return err
+}
+
+// safely calls a function that is not ours: a panic is its error.
+func safely[T any](f func() (T, error)) (v T, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = thrown(r)
+		}
+	}()
+	return f()
+}
+
+var errTookTooLong = errors.New("it took too long")
+
+// bounded calls a function that is not ours outside of a turn. One that does not
+// return in time is left behind.
+func bounded[T any](ctx context.Context, d time.Duration, f func(context.Context) (T, error)) (v T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	type returned struct {
+		v   T
+		err error
+	}
+	back := make(chan returned, 1)
+	go func() {
+		r := returned{err: errors.New("it ended its goroutine")}
+		defer func() { back <- r }()
+		r.v, r.err = safely(func() (T, error) { return f(ctx) })
+	}()
+	select {
+	case r := <-back:
+		return r.v, r.err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(grace)
+	defer late.Stop()
+	select {
+	case r := <-back:
+		if r.err == nil {
+			r.err = errTookTooLong
+		}
+		return v, r.err
+	case <-late.C:
+		return v, errTookTooLong
+	}
+}
+
+// guard calls a function of a tool, a hook or the host on a call's way: a panic
+// is its error, it has time of its own, and what came too late does not count.
+func guard[T any](c *call, f func(context.Context) (T, error)) (v T, err error) {
+	l := c.lease(c.otherTime())
+	if l == nil {
+		return v, errOver
+	}
+	ctx := c.host(l)
+	v, err = safely(func() (T, error) { return f(ctx) })
+	switch cause := c.release(l); {
+	case errors.Is(cause, errTime):
+		return v, fmt.Errorf("%w: %s", errTookTooLong, c.otherTime())
+	case cause != nil && err == nil:
+		return v, cause
+	}
+	return v, err
+}
+
+// otherTime is what each function but Run has for itself.
+func (c *call) otherTime() time.Duration {
+	if d, ok := c.entry.tool.RunTime(); ok {
+		return d
+	}
+	return otherTime
+}
+
+// host is the context of a function, with what the call may reach.
+func (c *call) host(ctx context.Context) context.Context {
+	return tool.Host{Request: c.req, Answer: c.reply, Send: c.send}.Context(ctx)
+}
+
+// thrown is the error of a function that panicked with r.
+func thrown(r any) error { return &panicked{r, debug.Stack()} }
+
+// join is a context with the values of the outer one and the end of either. A
+// call's own context as the outer one adds nothing.
+func (c *call) join(outer, inner context.Context) (context.Context, func()) {
+	if outer == c.turn.ctx {
+		return inner, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(outer)
+	stop := context.AfterFunc(inner, func() { cancel(inner.Err()) })
+	return c.host(ctx), func() {
+		stop()
+		cancel(errOver)
+	}
+}

@@ -1,0 +1,153 @@
+package ferrule
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+)
+
+// lease is the context of one function of a tool, a hook or the host, and the
+// time that it has. Its channel and the turn's timer exist only once somebody
+// asks for them: most functions never do.
+//
+// It takes values from the host's context but not its end. A host that stops
+// ends calls by rule D6, each in its own time.
+type lease struct {
+	values context.Context //nolint:containedctx // it is a context itself
+	turn   *Turn
+	call   *call        // nil: of the host's Answer
+	outer  *lease       // of the wrapper that this function runs in
+	until  atomic.Int64 // the deadline, in nanoseconds from the turn's beginning; 0: none
+	end    atomic.Pointer[ending]
+
+	// Guarded by the turn's mutex.
+	watched bool // the turn's timer looks at it
+	done    chan struct{}
+	after   map[int]func()
+	next    int
+}
+
+var _ context.Context = (*lease)(nil)
+
+// ending is why and when a lease ended.
+type ending struct {
+	cause error
+	at    time.Time
+}
+
+// Why a lease ended.
+var (
+	errTime = errors.New("its time was over")
+	errOver = errors.New("the call is over")
+	errLost = errors.New("the call was given up")
+)
+
+// Deadline is when the function should have returned.
+func (l *lease) Deadline() (time.Time, bool) {
+	until := l.until.Load()
+	return l.turn.began.Add(time.Duration(until)), until != 0
+}
+
+// last sets the deadline, so long from now; 0: none.
+func (l *lease) last(d time.Duration) {
+	if d > 0 {
+		d += time.Since(l.turn.began)
+	}
+	l.until.Store(int64(d))
+}
+
+// Value is the host's.
+func (l *lease) Value(key any) any { return l.values.Value(key) }
+
+// Err polls: without somebody who waits for Done there is no timer.
+func (l *lease) Err() error {
+	e := l.end.Load()
+	if e == nil {
+		if l.values.Err() == nil && !l.overdue(time.Now()) {
+			return nil
+		}
+		l.turn.watch(l)
+		if e = l.end.Load(); e == nil {
+			return nil // the host stopped, but this call has time left
+		}
+	}
+	if errors.Is(e.cause, errTime) {
+		return context.DeadlineExceeded
+	}
+	return context.Canceled
+}
+
+// Done makes the channel, and lets the turn's timer look at this lease.
+func (l *lease) Done() <-chan struct{} {
+	l.turn.watch(l)
+	l.turn.mu.Lock()
+	defer l.turn.mu.Unlock()
+	if l.done == nil {
+		l.done = make(chan struct{})
+		if l.end.Load() != nil {
+			close(l.done)
+		}
+	}
+	return l.done
+}
+
+// AfterFunc lets package context derive from a lease without a goroutine.
+func (l *lease) AfterFunc(f func()) (stop func() bool) {
+	l.turn.watch(l)
+	l.turn.mu.Lock()
+	defer l.turn.mu.Unlock()
+	if l.end.Load() != nil {
+		go f()
+		return func() bool { return false }
+	}
+	if l.after == nil {
+		l.after = make(map[int]func())
+	}
+	key := l.next
+	l.next++
+	l.after[key] = f
+	return func() bool {
+		l.turn.mu.Lock()
+		defer l.turn.mu.Unlock()
+		_, there := l.after[key]
+		delete(l.after, key)
+		return there
+	}
+}
+
+// finish ends the lease; the first cause stays. The turn's mutex is held.
+func (l *lease) finish(cause error, now time.Time) {
+	if !l.end.CompareAndSwap(nil, &ending{cause, now}) {
+		return
+	}
+	l.shut()
+}
+
+// shut tells everybody who waits for the end.
+func (l *lease) shut() {
+	if l.done != nil {
+		select {
+		case <-l.done:
+		default:
+			close(l.done)
+		}
+	}
+	for _, f := range l.after {
+		go f()
+	}
+	l.after = nil
+}
+
+func (l *lease) overdue(now time.Time) bool {
+	until := l.until.Load()
+	return until != 0 && now.Sub(l.turn.began) >= time.Duration(until)
+}
+
+// cause is why it ended; nil: it has not.
+func (l *lease) cause() error {
+	if e := l.end.Load(); e != nil {
+		return e.cause
+	}
+	return nil
+}

@@ -1,0 +1,477 @@
+package ferrule
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// This file is the way of a call, from top to bottom:
+//
+//	1 resolve   2 schema   3 meaning   4 decide   5 input hooks   6 ask
+//	7 run   8 output schema   9 output hooks   10 clean   11 limit   12 observers
+//
+// arrive does what needs only the call itself. life does the rest once every
+// call that it must wait for has ended; finish is the end that every result
+// passes, whatever became of the call.
+
+// call is one call on its way. Who leads it through its life owns it; what is
+// below the line is guarded by the turn's mutex.
+type call struct {
+	turn  *Turn
+	index int
+	given tool.Call
+
+	entry   *entry        // nil: the name led to no tool
+	req     *tool.Request // the input as it stands; replaced, never changed
+	first   tool.Request  // the input as it arrived
+	planned tool.Claims   // by which it has its place
+
+	known    *tool.Error  // why it will not run, as was known on arrival
+	final    bool         // nothing later could change that
+	recorded *tool.Result // it has its result from an earlier turn of this number
+	askEarly bool         // it is sure to be asked for
+	ruling   policy.Ruling
+	judged   bool // ruling is about the input as it stands, by rules that need no tool
+
+	by     by  // what made the input as it stands
+	rounds int // forms of the input, and questions about it
+	hooked int // input hooks that ran
+	look   bool
+	beside []string // texts of hooks beside the result
+
+	question *policy.Question // about this call
+	allowed  bool             // and its answer was yes
+	wants    *policy.Question // of the tool, while it ran
+	reply    *string          // and its answer
+
+	ran     bool // the tool was started
+	runs    int
+	failed  bool // while it ran
+	stops   bool // its tool wants its siblings stopped
+	started time.Time
+	lease0  lease
+
+	// --- guarded by turn.mu
+	step      step
+	state     state
+	arrived   bool
+	claimed   bool // somebody gives it its result
+	busy      bool // its question is put before its turn has come
+	pushLater bool // it became ready meanwhile
+	answered  bool // an answer came while somebody led it
+	inline    bool // on the goroutine of who waits
+	leased    *lease
+	stop      *stop
+	lost      bool // given up
+	lostAt    time.Time
+	inside    bool // it holds places in its gates
+}
+
+// by is what made the input of a call what it is.
+type by int
+
+const (
+	byModel  by = -3
+	byTool   by = -2 // Validate
+	byPerson by = -1
+)
+
+func byHook(i int) by { return by(i) }
+
+// maxRounds is how often the input of one call may change, or be asked about.
+const maxRounds = 8
+
+// fate is how far life came.
+type fate uint8
+
+const (
+	ended fate = iota // there is a result
+	waits             // for a person
+	moved             // it has other claims now and is scheduled anew
+)
+
+// arrive is phases 1 and 2, the claims, and the rules: all that needs neither
+// time nor the tool's own functions beyond its claims.
+func (c *call) arrive() {
+	t := c.turn
+	c.by = byModel
+	c.req = &c.first
+	c.first = tool.Request{Caller: t.caller, ID: c.first.ID, CallID: c.given.ID, Turn: t.number, Index: c.index, Name: c.given.Name}
+	c.entry, c.known = t.view.resolve(t.ctx, c.given.Name)
+	if c.entry != nil {
+		c.first.Tool, c.first.Source = &c.entry.tool.Info, c.entry.source
+	}
+	if c.known == nil {
+		c.first.Args, c.known = c.admit(c.given.Input)
+	}
+	if c.known == nil {
+		c.first.Claims = c.claims(c.first.Args)
+		c.planned = c.first.Claims
+	}
+	if t.set.observe != nil {
+		c.emit(audit.Event{Kind: audit.Requested})
+	}
+	switch {
+	case t.held != nil:
+		c.goOn(t.held)
+	case c.known == nil:
+		c.judge()
+	}
+	t.mu.Lock()
+	c.arrived = true
+	t.mu.Unlock()
+}
+
+// admit is phase 2.
+func (c *call) admit(input json.RawMessage) (args tool.Args, failure *tool.Error) {
+	var err error
+	if mend := c.turn.set.repair; mend != nil {
+		args, err = c.entry.tool.AdmitMended(input, mend)
+	} else {
+		args, err = c.entry.tool.Admit(input)
+	}
+	if err != nil {
+		return args, asError(err, tool.InvalidInput)
+	}
+	return args, nil
+}
+
+// claims are those of one form of the input. Failing, nothing is claimed.
+func (c *call) claims(a tool.Args) tool.Claims {
+	claims, err := c.entry.claimsOf(a)
+	if err != nil && c.turn.set.observe != nil {
+		c.emit(audit.Event{Kind: audit.Found, Name: c.given.Name, Text: err.Error()})
+	}
+	return claims
+}
+
+// judge asks the rules as soon as the input is there. A denial that no
+// correction of the input could change is final; what is sure to be asked for
+// can be put to the person before the call's turn has come.
+func (c *call) judge() {
+	r, sure := c.turn.set.rule(c)
+	c.ruling, c.judged = r, true
+	switch {
+	case r.Verdict == tool.Deny && c.entry.tool.Validate == nil:
+		c.known, c.final = c.denied(r), true
+	case r.Asks():
+		c.askEarly = sure
+	}
+}
+
+// life leads a call that is ready to its result. It returns without one when
+// the call must wait for a person or has other claims now; then it is entered
+// again from its top with the input it had. Hooks that ran do not run again.
+func (c *call) life() (tool.Result, fate) {
+	for {
+		if c.known != nil {
+			return tool.Result{Err: c.known}, ended
+		}
+		if !sameClaims(c.req.Claims, c.planned) {
+			return tool.Result{}, moved
+		}
+		if l := c.turn.view.session.conv.inTheWay(c.entry, c.req.Claims); l != nil {
+			return tool.Result{Err: l.inTheWay()}, ended
+		}
+		changed, err := c.meaning() // 3
+		if err == nil && !changed {
+			err = c.decide() // 4
+		}
+		if err == nil && !changed {
+			changed, err = c.inputHooks() // 5
+		}
+		if err == nil && !changed {
+			var waiting bool
+			waiting, changed, err = c.ask() // 6
+			if waiting {
+				return tool.Result{}, waits
+			}
+		}
+		switch {
+		case err != nil:
+			return tool.Result{Err: err}, ended
+		case changed:
+			continue
+		}
+		res := c.run() // 7
+		if res.Err != nil && res.Err.Kind == tool.Suspended {
+			if err := c.want(res.Err.Text); err != nil {
+				return tool.Result{Err: err}, ended
+			}
+			continue // 6 looks for the answer, and the tool runs anew with it
+		}
+		res = c.checkOutput(res)         // 8
+		return c.outputHooks(res), ended // 9
+	}
+}
+
+// change makes another input the input as it stands, if it is another: it is
+// checked, and its claims are taken anew. The phases before the one that
+// changed it follow.
+func (c *call) change(input json.RawMessage, by by, who string) (changed bool, err *tool.Error) {
+	if input == nil || strings.TrimSpace(string(input)) == c.req.Args.Text() {
+		return false, nil
+	}
+	if err := c.round(); err != nil {
+		return false, err
+	}
+	args, e := c.entry.tool.Readmit(c.req.Args, input)
+	if e != nil {
+		failure := asError(e, tool.InvalidInput)
+		failure.Detail = fmt.Sprintf("input changed by %s: %v", who, e)
+		return false, failure
+	}
+	r := *c.req
+	r.Args = args
+	c.req = &r
+	r.Claims = c.claims(args)
+	c.by, c.judged, c.look = by, false, true
+	c.emitBy(audit.Changed, who, "")
+	return true, nil
+}
+
+func (c *call) round() *tool.Error {
+	if c.rounds++; c.rounds > maxRounds {
+		return &tool.Error{
+			Kind: tool.HookBlocked, Text: "The input of this call was changed again and again, so it did not run.",
+			Detail: fmt.Sprintf("more than %d rounds of changes and questions", maxRounds),
+		}
+	}
+	return nil
+}
+
+// meaning is phase 3. Who changed the input last does not look at it again.
+func (c *call) meaning() (changed bool, failure *tool.Error) {
+	t := c.entry.tool
+	if t.Validate == nil || c.by == byTool {
+		return false, nil
+	}
+	input, err := guard(c, func(ctx context.Context) (json.RawMessage, error) { return t.Validate(ctx, c.req.Args) })
+	if err != nil {
+		return false, c.invalidValue(err)
+	}
+	return c.change(input, byTool, "the tool")
+}
+
+// invalidValue tells the model what its tool said about the values. What a
+// panic said is for the operator.
+func (c *call) invalidValue(err error) *tool.Error {
+	if errors.Is(err, errTookTooLong) {
+		return c.timedOut("Validate: " + err.Error())
+	}
+	if p := (*panicked)(nil); errors.As(err, &p) {
+		return &tool.Error{Kind: tool.Failed, Text: "The tool failed unexpectedly.", Detail: "Validate: " + err.Error(), Cause: err}
+	}
+	e := tool.AsError(err)
+	e.Kind = tool.InvalidValue
+	if !strings.HasPrefix(e.Text, "ValidationError: ") {
+		e.Text = "ValidationError: " + e.Text
+	}
+	return e
+}
+
+// run is phase 7: the tool inside its wrappers.
+func (c *call) run() tool.Result {
+	t := c.entry.tool
+	if t.Key != nil {
+		key, err := guard(c, func(ctx context.Context) (string, error) { return t.Key(ctx, c.req.Args) })
+		if err == nil && key != "" {
+			r := *c.req
+			r.Key = key
+			c.req = &r
+		}
+	}
+	if !t.Admitted(c.req.Args) { // no way leads here; if one did, it ends here
+		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool is not ready.", Detail: "its arguments were not checked"}}
+	}
+	c.started = time.Now()
+	c.runs = 0
+	if c.turn.set.observe != nil {
+		c.emit(audit.Event{Kind: audit.Started})
+	}
+	if len(c.turn.hooks) == 0 {
+		return c.runTool(c.turn.ctx)
+	}
+	return c.around(c.runTool)(c.turn.ctx)
+}
+
+// runTool runs the tool itself, in its own time. A context that a wrapper made
+// adds its values, and its end if that is earlier.
+func (c *call) runTool(outer context.Context) (res tool.Result) {
+	t := c.entry.tool
+	if c.runs > 0 && !c.mayRepeat() {
+		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool has run already and may not run twice.", Detail: "a wrapper called next again"}}
+	}
+	c.runs++
+	l := &c.lease0
+	if c.ran {
+		l = new(lease)
+	}
+	l.values, l.turn, l.call = c.turn.ctx, c.turn, c
+	c.ran = true
+	d, _ := t.RunTime()
+	if !c.begin(l, d) {
+		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the call is over.", Cause: errOver}}
+	}
+	ctx, done := c.join(outer, c.host(l))
+	res, err := c.invoke(ctx)
+	done()
+	cause := c.release(l)
+	if errors.Is(cause, errLost) {
+		return res // somebody else gave the call its result
+	}
+	if err == nil && res.Err != nil {
+		err = res.Err
+	}
+	res.Err = c.runFailure(err, cause)
+	return res
+}
+
+// invoke calls Run. It is apart so that only this frame pays for recovering.
+func (c *call) invoke(ctx context.Context) (res tool.Result, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			res, err = tool.Result{}, thrown(r)
+		}
+	}()
+	return c.entry.tool.Run(ctx, c.req.Args)
+}
+
+// runFailure turns what the tool returned beside its content, and why its time
+// was over, into the error of its result.
+func (c *call) runFailure(err, cause error) *tool.Error {
+	if err == nil {
+		return nil // it was done, if late
+	}
+	c.failed = true
+	if o := (*tool.Outcome)(nil); errors.As(err, &o) && o != nil {
+		c.stops = c.stops || o.StopSiblings
+	}
+	p := (*panicked)(nil)
+	switch {
+	case errors.Is(cause, errTime):
+		e := c.timedOut("it returned: " + err.Error())
+		e.Cause = errors.Join(context.DeadlineExceeded, err)
+		return e
+	case cause != nil:
+		return &tool.Error{Kind: tool.Aborted, Text: "Aborted: the run was stopped.", Detail: err.Error(), Cause: cause}
+	case errors.As(err, &p):
+		return &tool.Error{Kind: tool.Failed, Text: "The tool failed unexpectedly.", Detail: err.Error(), Cause: err}
+	}
+	return tool.AsError(err)
+}
+
+// mayRepeat reports whether a second run can do no harm.
+func (c *call) mayRepeat() bool {
+	return c.req.Claims.ReadOnly || c.req.Claims.Idempotent || c.req.Key != ""
+}
+
+// finish is phases 10 to 12, which every result passes.
+func (c *call) finish(res tool.Result) tool.Result {
+	set := c.turn.set
+	for _, text := range c.beside {
+		res.Content = append(slices.Clip(res.Content), tool.Text(text))
+	}
+	res = set.cleaned(c.req, res) // 10
+	if c.entry != nil {
+		res = limit(res, c.entry.tool.Limit, func(text string) { // 11
+			c.emitBy(audit.Cut, "", text)
+		})
+	}
+	res.ID, res.CallID = c.first.ID, c.given.ID
+	if res.Trust != nil && c.entry != nil && *res.Trust >= c.entry.source.Trust {
+		res.Trust = nil
+	}
+	if set.observe != nil { // 12
+		e := audit.Event{Kind: audit.Ended, Result: &res}
+		if c.ran {
+			e.Took = time.Since(c.started)
+		}
+		c.emit(e)
+	}
+	return res
+}
+
+// cleaned is phase 10.
+func (s *settings) cleaned(r *tool.Request, res tool.Result) tool.Result {
+	if s.clean == nil {
+		return res
+	}
+	return s.clean(r, res)
+}
+
+// stopsSiblings reports whether this call, as it ended, stops those beside it.
+func (c *call) stopsSiblings(when Siblings) bool {
+	switch when {
+	case StopNever:
+		return false
+	case StopAlways:
+		return c.failed
+	default:
+		return c.stops
+	}
+}
+
+// cooperative reports whether everything that is done for the call returns soon
+// when it is told to, so that it may run on the goroutine of who waits.
+func (c *call) cooperative() bool {
+	if c.known != nil {
+		return true
+	}
+	set := c.turn.set
+	return c.entry.tool.Cooperative && len(c.turn.hooks) == 0 && set.decide == nil && set.answer == nil
+}
+
+// inTheWay is what another call hears while this one, which was given up, has
+// not returned.
+func (c *call) inTheWay() *tool.Error {
+	return &tool.Error{
+		Kind: tool.Failed, Text: fmt.Sprintf("An earlier call of %s was stopped but has not ended, so this call did not run. Try again later.", c.given.Name),
+		Detail: fmt.Sprintf("%s (%s) was given up and has not returned", c.given.Name, c.first.ID),
+	}
+}
+
+// send passes on what a call says while it runs.
+func (c *call) send(u tool.Update) {
+	if c.turn.set.observe != nil {
+		c.emit(audit.Event{Kind: audit.Updated, Update: &u})
+	}
+}
+
+// emit tells the observer, who must be there.
+func (c *call) emit(e audit.Event) {
+	e.Request, e.Session, e.Turn = c.req, c.turn.caller.Session, c.turn.number
+	if e.Name == "" {
+		e.Name = c.given.Name
+	}
+	c.turn.set.emit(e)
+}
+
+func (c *call) emitBy(kind audit.Kind, who, text string) {
+	if c.turn.set.observe != nil {
+		c.emit(audit.Event{Kind: kind, By: who, Text: text})
+	}
+}
+
+// asError is the Error in err, or one of that kind.
+func asError(err error, kind tool.Kind) *tool.Error {
+	if e := (*tool.Error)(nil); errors.As(err, &e) && e != nil {
+		c := *e
+		return &c
+	}
+	return &tool.Error{Kind: kind, Text: err.Error(), Cause: err}
+}
+
+func sameClaims(a, b tool.Claims) bool {
+	return a.ReadOnly == b.ReadOnly && a.Parallel == b.Parallel && a.Reversible == b.Reversible && a.Local == b.Local && a.Idempotent == b.Idempotent &&
+		(a.Touches == nil) == (b.Touches == nil) && slices.Equal(a.Touches, b.Touches)
+}

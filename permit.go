@@ -1,0 +1,501 @@
+package ferrule
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// rule asks the voices that are pure: the rules and the tool's constant
+// approval. It is sure when no other voice could turn a question into an allow.
+func (s *settings) rule(c *call) (r policy.Ruling, sure bool) {
+	rules, approval := s.rules(c.req), policy.Approval(c.req.Tool, c.req.Source.Trust)
+	r = policy.Combine(s.caseOf(c), policy.Voice{By: policy.ByPolicy, Decision: rules}, policy.Voice{By: policy.ByApproval, Decision: approval})
+	return r, r.By != policy.ByDefault || s.decide == nil
+}
+
+// rules is what the policy says. A panic denies.
+func (s *settings) rules(r *tool.Request) (d tool.Decision) {
+	if s.policy == nil {
+		return tool.Decision{Verdict: tool.Silent}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			d = tool.Decision{Verdict: tool.Deny, Rule: "the policy failed", Reason: fmt.Sprintf("the policy failed: panic: %v", p), Message: "The rules could not be read, so the call was denied."}
+		}
+	}()
+	return s.policy.Decide(r)
+}
+
+func (s *settings) caseOf(c *call) policy.Case {
+	return policy.Case{Name: c.given.Name, Claims: c.req.Claims, Trust: c.req.Source.Trust, AskReads: s.askReads, Person: s.inbox != nil}
+}
+
+// decide is phase 4: every voice about the input as it stands.
+func (c *call) decide() *tool.Error {
+	s, t := c.turn.set, c.entry.tool
+	if !c.judged {
+		c.ruling, _ = s.rule(c)
+		c.judged = true
+	}
+	r := c.ruling
+	if s.decide != nil || t.Permit != nil || t.AskIf != nil {
+		r = c.hearAll()
+	}
+	c.judged = false // what it depends on may be another the next time
+	c.ruling = r
+	if s.observe != nil {
+		c.emit(audit.Event{Kind: audit.Decided, By: r.By, Decision: &r.Decision, Text: r.Reason})
+	}
+	if r.Verdict == tool.Deny {
+		return c.denied(r)
+	}
+	return nil
+}
+
+// hearAll asks also the voices that are functions.
+func (c *call) hearAll() policy.Ruling {
+	s, t := c.turn.set, c.entry.tool
+	voices := []policy.Voice{
+		{By: policy.ByPolicy, Decision: s.rules(c.req)},
+		{By: policy.ByApproval, Decision: policy.Approval(c.req.Tool, c.req.Source.Trust)},
+	}
+	if s.decide != nil {
+		d, err := guard(c, func(ctx context.Context) (tool.Decision, error) { return s.decide(ctx, c.req) })
+		if err != nil {
+			d = failing("Runtime.Decide", err)
+		}
+		voices = append(voices, policy.Voice{By: policy.ByHost, Decision: d})
+	}
+	if t.Permit != nil {
+		d, err := guard(c, func(ctx context.Context) (tool.Decision, error) { return t.Permit(ctx, c.req.Args) })
+		if err != nil {
+			d = failing("Permit", err)
+		}
+		voices = append(voices, policy.Voice{By: policy.ByPermit, Decision: d})
+	}
+	if t.AskIf != nil {
+		ask, err := guard(c, func(ctx context.Context) (bool, error) { return t.AskIf(ctx, c.req.Args) })
+		d := tool.Decision{Verdict: tool.Silent}
+		if ask || err != nil {
+			d = tool.Decision{Verdict: tool.Ask, Reason: t.AskReason, Rule: "the tool's approval: AskIf"}
+		}
+		voices = append(voices, policy.Voice{By: policy.ByApproval, Decision: d})
+	}
+	return policy.Combine(s.caseOf(c), voices...)
+}
+
+// failing is the decision of a function that could not decide.
+func failing(what string, err error) tool.Decision {
+	return tool.Decision{Verdict: tool.Deny, Rule: what + " failed", Reason: what + ": " + err.Error(), Message: "A check of this call failed, so it was denied."}
+}
+
+func (c *call) denied(r policy.Ruling) *tool.Error {
+	detail := "denied by " + r.By
+	if r.Rule != "" {
+		detail += ", " + r.Rule
+	}
+	if r.Reason != "" {
+		detail += ": " + r.Reason
+	}
+	return &tool.Error{Kind: tool.Denied, Text: policy.DenialText(r.Decision), Detail: detail}
+}
+
+// ask is phase 6. It puts the question, or looks for the answer of the one that
+// is there; an answer counts only for exactly what was shown.
+func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
+	if c.wants != nil && c.reply == nil {
+		return c.heard()
+	}
+	if !c.ruling.Asks() {
+		c.withdraw()
+		return false, false, nil
+	}
+	q := c.show("")
+	if c.question != nil && !sameQuestion(c.question, &q) {
+		c.withdraw()
+		c.question, c.allowed = nil, false
+		if err := c.round(); err != nil {
+			return false, false, err
+		}
+	}
+	if c.allowed {
+		return false, false, nil
+	}
+	if c.question == nil {
+		if err := c.put(&q); err != nil {
+			return false, false, err
+		}
+		c.question = &q
+	}
+	a, err := c.use(c.question)
+	switch {
+	case errors.Is(err, policy.ErrWaiting):
+		return true, false, nil
+	case err != nil:
+		return false, false, c.unusable(err)
+	}
+	if c.turn.set.observe != nil {
+		c.emit(audit.Event{Kind: audit.Answered, By: a.By, Text: allowWord(a.Allow)})
+	}
+	if !a.Allow {
+		return false, false, c.rejected(a)
+	}
+	c.allowed = true
+	if a.Input != nil {
+		return c.edited(a)
+	}
+	return false, false, nil
+}
+
+func allowWord(yes bool) string {
+	if yes {
+		return "allow"
+	}
+	return "reject"
+}
+
+// edited goes on with arguments that a person allowed in the place of those
+// shown. They are checked and judged; the answer is about them.
+func (c *call) edited(a policy.Answer) (waiting, changed bool, failure *tool.Error) {
+	changed, failure = c.change(a.Input, byPerson, "a person")
+	if changed {
+		c.question.Input = c.req.Args.Text()
+		c.question.Digest = c.digest()
+		c.question.Preview = ""
+		c.question.Claims = c.req.Claims
+	}
+	return false, changed, failure
+}
+
+// sameQuestion reports whether an answer to one is an answer to the other.
+func sameQuestion(a, b *policy.Question) bool {
+	return a.Digest == b.Digest && a.Reason == b.Reason && a.Rule == b.Rule && (a.Preview == b.Preview || a.Preview == "")
+}
+
+// digest binds an answer to principal, definition and exact arguments.
+func (c *call) digest() string {
+	p := c.req.Caller
+	return policy.Digest(p.Tenant, p.Principal, c.entry.origin().digest(), c.req.Args.Text())
+}
+
+// show is the question about the call as it stands.
+func (c *call) show(note string) policy.Question {
+	r, t := c.req, c.entry.tool
+	now := time.Now()
+	q := policy.Question{
+		Caller: policy.Asker{
+			Principal: r.Caller.Principal, Tenant: r.Caller.Tenant, Session: r.Caller.Session,
+			Client: r.Caller.Client, Agent: r.Caller.Agent, Run: r.Caller.Run,
+		},
+		Turn: r.Turn, Index: r.Index, Call: r.ID, CallID: r.CallID,
+		Tool: c.given.Name, Source: r.Source, Claims: r.Claims, Input: r.Args.Text(),
+		Digest: c.digest(), Rule: c.ruling.Rule, Reason: c.ruling.Reason, Note: note,
+		Asked: now, Expires: now.Add(c.turn.set.expiry),
+	}
+	if t.Preview != nil {
+		text, err := guard(c, func(ctx context.Context) (string, error) { return t.Preview(ctx, r.Args) })
+		if err != nil {
+			text = "(the tool could not say what this would do)"
+		}
+		q.Preview = text
+	}
+	if t.AskReasonOf != nil {
+		if text, err := guard(c, func(ctx context.Context) (string, error) { return t.AskReasonOf(ctx, r.Args) }); err == nil && text != "" {
+			q.Reason = text
+		}
+	}
+	return q
+}
+
+// put puts a question into the inbox and has answers heard.
+func (c *call) put(q *policy.Question) *tool.Error {
+	t := c.turn
+	q.ID = c.first.ID + "-q" + strconv.FormatUint(t.set.turns.Add(1), 36)
+	t.mu.Lock()
+	if t.unanswer == nil {
+		t.unanswer = t.set.inbox.Watch(t.answered)
+	}
+	if t.waiting == nil {
+		t.waiting = make(map[string]*call)
+	}
+	t.waiting[q.ID] = c
+	t.mu.Unlock()
+	if _, err := guard(c, func(ctx context.Context) (struct{}, error) { return struct{}{}, t.set.inbox.Ask(ctx, *q) }); err != nil {
+		return &tool.Error{Kind: tool.Denied, Text: "The person who must allow this call could not be asked, so it was denied.", Detail: err.Error(), Cause: err}
+	}
+	if t.set.observe != nil {
+		c.emit(audit.Event{Kind: audit.Asked, By: c.ruling.By, Text: q.Reason})
+	}
+	if t.set.answer != nil {
+		c.askHost(*q)
+	}
+	return nil
+}
+
+// use takes the answer to a question.
+func (c *call) use(q *policy.Question) (policy.Answer, error) {
+	return guard(c, func(ctx context.Context) (policy.Answer, error) { return c.turn.set.inbox.Use(ctx, q.ID, q.Digest) })
+}
+
+// unusable is why a question has no answer that counts.
+func (c *call) unusable(err error) *tool.Error {
+	if errors.Is(err, policy.ErrExpired) {
+		return &tool.Error{Kind: tool.Expired, Text: "Nobody answered in time.", Detail: err.Error(), Cause: err}
+	}
+	return &tool.Error{Kind: tool.Denied, Text: "The answer of a person could not be read, so the call was denied.", Detail: err.Error(), Cause: err}
+}
+
+// rejected is what the model reads when a person said no.
+func (c *call) rejected(a policy.Answer) *tool.Error {
+	t := c.entry.tool
+	text := t.RejectText
+	if t.RejectTextOf != nil && a.Message == "" && a.Reason == "" {
+		if own, err := guard(c, func(ctx context.Context) (string, error) { return t.RejectTextOf(ctx, c.req.Args) }); err == nil && own != "" {
+			text = own
+		}
+	}
+	if a.By == byAnswerFailed {
+		return &tool.Error{Kind: tool.Denied, Text: "The person who must allow this call could not be asked, so it was denied.", Detail: a.Reason}
+	}
+	return &tool.Error{Kind: tool.Rejected, Text: policy.RejectionText(a, text), Detail: "rejected by " + a.By}
+}
+
+// want puts what a tool wants to know to a person. The tool runs anew with the
+// answer.
+func (c *call) want(text string) *tool.Error {
+	if c.turn.set.inbox == nil {
+		return &tool.Error{Kind: tool.NeedsUser, Text: "The tool needs an answer from a person, and nobody can be asked.", Detail: "set Runtime.Inbox or Runtime.Answer; it asked: " + text}
+	}
+	q := c.show("")
+	q.Wants, q.Reason, q.Rule = text, "", ""
+	if err := c.put(&q); err != nil {
+		return err
+	}
+	c.wants, c.reply = &q, nil
+	return nil
+}
+
+// heard looks for the answer to what the tool wanted to know.
+func (c *call) heard() (waiting, changed bool, failure *tool.Error) {
+	a, err := c.use(c.wants)
+	switch {
+	case errors.Is(err, policy.ErrWaiting):
+		return true, false, nil
+	case err != nil:
+		return false, false, c.unusable(err)
+	case !a.Allow:
+		return false, false, c.rejected(a)
+	}
+	if c.turn.set.observe != nil {
+		c.emit(audit.Event{Kind: audit.Answered, By: a.By})
+	}
+	c.reply = &a.Text
+	return false, true, nil // judged once more, then run
+}
+
+// asked is the question that a waiting call waits for.
+func (c *call) asked() *policy.Question {
+	if c.wants != nil && c.reply == nil {
+		return c.wants
+	}
+	return c.question
+}
+
+// earlyLife puts the question about a call whose turn has not come.
+func (c *call) earlyLife() {
+	q := c.show(policy.NoteEarly)
+	if c.put(&q) == nil {
+		c.question = &q
+	}
+}
+
+// withdraw takes back a question that nobody needs an answer to any more.
+func (c *call) withdraw() {
+	t := c.turn
+	if c.question == nil && c.wants == nil || t.set.inbox == nil {
+		return
+	}
+	for _, q := range []*policy.Question{c.question, c.wants} {
+		if q == nil {
+			continue
+		}
+		t.mu.Lock()
+		_, open := t.waiting[q.ID]
+		delete(t.waiting, q.ID)
+		t.mu.Unlock()
+		if open {
+			// It is refused where there is an answer; that is as good.
+			_, _ = safely(func() (struct{}, error) {
+				return struct{}{}, t.set.inbox.Answer(context.WithoutCancel(t.ctx), q.ID, policy.Answer{Withdrawn: true, By: "ferrule", Reason: "the call is over"})
+			})
+		}
+	}
+}
+
+// byAnswerFailed marks the answer of a host's function that failed.
+const byAnswerFailed = "Runtime.Answer failed"
+
+// askHost lets the host's function answer, beside the inbox. It holds no slot;
+// the turn waits for it.
+func (c *call) askHost(q policy.Question) {
+	t := c.turn
+	l := &lease{values: t.ctx, turn: t}
+	l.last(time.Until(q.Expires))
+	t.mu.Lock()
+	t.workers++
+	t.look(l)
+	t.mu.Unlock()
+	go func() {
+		a, err := policy.Answer{}, errors.New("it ended its goroutine")
+		defer func() {
+			if err != nil {
+				a = policy.Answer{By: byAnswerFailed, Reason: err.Error()}
+			}
+			_, _ = safely(func() (struct{}, error) { // refused if somebody else was first
+				return struct{}{}, t.set.inbox.Answer(context.WithoutCancel(t.ctx), q.ID, a)
+			})
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			if l.watched {
+				l.end.CompareAndSwap(nil, &t.over)
+				l.shut()
+				t.leases = slices.DeleteFunc(t.leases, func(o *lease) bool { return o == l })
+				t.workers--
+				t.cond.Broadcast()
+			}
+		}()
+		a, err = safely(func() (policy.Answer, error) { return t.set.answer(l, q) })
+	}()
+}
+
+// abandon leaves an answer of the host behind that did not come back. The mutex
+// is held and let go.
+func (t *Turn) abandon(*lease) {
+	t.workers--
+	t.cond.Broadcast()
+	t.mu.Unlock()
+}
+
+// heldTurn is what a session remembers of a turn that was handed back.
+type heldTurn struct{ calls []heldCall }
+
+type heldCall struct {
+	given    tool.Call
+	result   *tool.Result // it is done
+	question *policy.Question
+	wants    *policy.Question
+	reply    *string
+	allowed  bool
+	input    json.RawMessage // as it stood
+	hooked   int
+	by       by
+	beside   []string
+}
+
+// handBack gives the kind suspended to all that waits, and remembers the turn.
+func (t *Turn) handBack() {
+	var now []*call
+	t.mu.Lock()
+	held := &heldTurn{calls: make([]heldCall, len(t.calls))}
+	for i, c := range t.calls {
+		h := &held.calls[i]
+		h.given = c.given
+		if c.claimed {
+			h.result = &t.results[i]
+			continue
+		}
+		c.claimed = true
+		now = append(now, c)
+		h.question, h.wants, h.reply, h.allowed = c.question, c.wants, c.reply, c.allowed
+		h.hooked, h.by, h.beside = c.hooked, c.by, c.beside
+		if c.by != byModel {
+			h.input = json.RawMessage(c.req.Args.Text())
+		}
+		for _, q := range []*policy.Question{c.question, c.wants} {
+			if q != nil {
+				delete(t.waiting, q.ID) // it stays in the inbox
+			}
+		}
+	}
+	t.mu.Unlock()
+	t.view.session.conv.hold(t.number, held)
+	for _, c := range now {
+		res := tool.Result{Err: &tool.Error{Kind: tool.Suspended, Text: "Waiting for a person.", Detail: "waits behind a call that waits for a person"}}
+		if q := c.asked(); q != nil {
+			res.Err.Detail = "question " + q.ID
+		}
+		t.settle(c, res)
+	}
+}
+
+func (c *conversation) hold(number int, h *heldTurn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held == nil {
+		c.held = make(map[int]*heldTurn)
+	}
+	c.held[number] = h
+}
+
+// goOn takes a call up where a turn of the same number was handed back. Another
+// call in its place is an error, never a hit.
+func (c *call) goOn(h *heldTurn) {
+	if c.index >= len(h.calls) {
+		if c.known == nil {
+			c.judge()
+		}
+		return
+	}
+	old := &h.calls[c.index]
+	if old.given.Name != c.given.Name || string(old.given.Input) != string(c.given.Input) || old.given.ID != c.given.ID {
+		c.known = &tool.Error{Kind: tool.Failed, Text: "This turn had another call in this place.", Detail: fmt.Sprintf("turn %d was handed back with a call of %s at place %d", c.turn.number, old.given.Name, c.index)}
+		return
+	}
+	if old.result != nil {
+		res := *old.result
+		res.ID = c.first.ID
+		c.recorded = &res
+		return
+	}
+	if c.known != nil {
+		return
+	}
+	if old.input != nil {
+		if _, err := c.change(old.input, old.by, "an earlier turn"); err != nil {
+			c.known = err
+			return
+		}
+		c.planned = c.req.Claims
+	}
+	c.question, c.wants, c.reply, c.allowed = old.question, old.wants, old.reply, old.allowed
+	c.hooked, c.beside, c.look = old.hooked, old.beside, false
+	c.listen()
+}
+
+// listen has answers to the questions of an earlier turn heard.
+func (c *call) listen() {
+	t := c.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, q := range []*policy.Question{c.question, c.wants} {
+		if q == nil {
+			continue
+		}
+		if t.unanswer == nil {
+			t.unanswer = t.set.inbox.Watch(t.answered)
+		}
+		if t.waiting == nil {
+			t.waiting = make(map[string]*call)
+		}
+		t.waiting[q.ID] = c
+	}
+}

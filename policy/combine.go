@@ -1,0 +1,164 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// Who speaks about a call.
+const (
+	ByPolicy   = "policy"
+	ByHost     = "host"
+	ByPermit   = "permit"   // the tool's own Permit; its allow counts as nothing
+	ByApproval = "approval" // the tool's approval rule
+	ByFlow     = "flow"
+	ByDefault  = "default" // nobody spoke
+)
+
+// Voice is what one of them said.
+type Voice struct {
+	By string
+	tool.Decision
+}
+
+// Case is what Combine must know of a call beside the voices.
+type Case struct {
+	Name   string // as the model called it
+	Claims tool.Claims
+	Trust  tool.Trust
+	// AskReads asks also for what only reads on this machine, where nobody
+	// spoke.
+	AskReads bool
+	// Person: there is somebody to ask.
+	Person bool
+}
+
+// Ruling is what came of the voices: allow, ask or deny, never silence.
+type Ruling struct {
+	tool.Decision
+	By string // the voice that decided
+}
+
+// Asks reports whether a person must say yes first.
+func (r Ruling) Asks() bool { return r.Verdict == tool.Ask }
+
+// Combine makes one ruling of all voices. It is pure. The strictest voice wins;
+// its reason is that of every voice which says the same. What is no verdict
+// denies.
+func Combine(c Case, voices ...Voice) Ruling {
+	r := Ruling{Decision: tool.Decision{Verdict: tool.Silent}, By: ByDefault}
+	for _, v := range voices {
+		said := c.hear(v)
+		switch {
+		case said < r.Verdict:
+			r = Ruling{Decision: v.Decision, By: v.By}
+			r.Verdict = said
+		case said == r.Verdict && said < tool.Allow:
+			r.join(v.Decision)
+		}
+	}
+	if r.Verdict == tool.Silent {
+		r.Decision = c.unspoken()
+	}
+	if r.Asks() && !c.Person {
+		return c.nobody(r)
+	}
+	return r
+}
+
+// hear is what a voice's verdict counts for.
+func (c Case) hear(v Voice) tool.Verdict {
+	switch {
+	case v.Verdict > tool.Silent:
+		return tool.Deny
+	case v.Verdict == tool.Allow && v.By == ByPermit:
+		return tool.Silent
+	case v.Verdict == tool.Deny && v.Override && c.Person:
+		return tool.Ask
+	}
+	return v.Verdict
+}
+
+// join adds what another voice of the same verdict says.
+func (r *Ruling) join(d tool.Decision) {
+	if d.Reason != "" && !slices.Contains(strings.Split(r.Reason, "; "), d.Reason) {
+		r.Reason = strings.TrimPrefix(r.Reason+"; "+d.Reason, "; ")
+	}
+	if r.Message == "" {
+		r.Message = d.Message
+	}
+	if r.Rule == "" {
+		r.Rule = d.Rule
+	}
+	r.Override = r.Override && d.Override
+}
+
+// unspoken is what holds where every voice is silent.
+func (c Case) unspoken() tool.Decision {
+	trusted := c.Trust == tool.Own || c.Trust == tool.BuiltIn
+	switch {
+	case trusted && c.Claims.ReadOnly && c.Claims.Local && !c.AskReads:
+		return tool.Decision{Verdict: tool.Allow, Reason: "it only reads, on this machine"}
+	case !trusted:
+		return tool.Decision{Verdict: tool.Ask, Reason: fmt.Sprintf("no rule speaks about it, and its source is %s", c.Trust)}
+	case !c.Claims.ReadOnly:
+		return tool.Decision{Verdict: tool.Ask, Reason: "no rule speaks about it, and it does not claim to only read"}
+	case !c.Claims.Local:
+		return tool.Decision{Verdict: tool.Ask, Reason: "no rule speaks about it, and it does not claim to stay on this machine"}
+	}
+	return tool.Decision{Verdict: tool.Ask, Reason: "no rule speaks about it"}
+}
+
+// nobody is a question that nobody can be asked. The operator reads what would
+// change it.
+func (c Case) nobody(r Ruling) Ruling {
+	reason := r.Reason
+	if reason == "" {
+		reason = "approval is required"
+	}
+	never := ""
+	if r.By == ByDefault && (c.Trust == tool.Own || c.Trust == tool.BuiltIn) {
+		never = ", say Approval: tool.AskNever on the tool, use policy.AllowOwn"
+	}
+	return Ruling{By: r.By, Decision: tool.Decision{
+		Verdict: tool.Deny,
+		Rule:    r.Rule,
+		Reason:  fmt.Sprintf("%s; nobody can be asked: add a rule that allows %s%s, or set Runtime.Inbox or Runtime.Answer", reason, c.Name, never),
+		Message: fmt.Sprintf("Tool approval required for %s, but no approval handler is configured.", c.Name),
+	}}
+}
+
+// Approval is what a tool's constant approval says: always asks; never allows
+// for tools that the program trusts as its own, and is silent for others.
+func Approval(i *tool.Info, trust tool.Trust) tool.Decision {
+	switch {
+	case i.Approval == tool.AskAlways:
+		return tool.Decision{Verdict: tool.Ask, Reason: i.AskReason, Rule: "the tool's approval: always"}
+	case i.Approval == tool.AskNever && (trust == tool.Own || trust == tool.BuiltIn):
+		return tool.Decision{Verdict: tool.Allow, Rule: "the tool's approval: never"}
+	}
+	return tool.Decision{Verdict: tool.Silent}
+}
+
+// DenialText is what the model reads when a call is denied.
+func DenialText(d tool.Decision) string {
+	return first(d.Message, d.Reason, "Tool call was denied.")
+}
+
+// RejectionText is what the model reads when a person said no: what the person
+// said, else what the tool says about it.
+func RejectionText(a Answer, tools string) string {
+	return first(a.Message, a.Reason, tools, "Tool approval was rejected.")
+}
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if strings.TrimSpace(t) != "" {
+			return t
+		}
+	}
+	return ""
+}

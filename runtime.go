@@ -1,0 +1,189 @@
+package ferrule
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// Runtime holds the tools and the rules that every call passes. Its fields are
+// read when the first tool is added or the first session begins, and not after.
+// The zero value works and denies nearly everything; a denial's text for the
+// operator names the field to set.
+//
+// All methods are safe for concurrent use.
+type Runtime struct {
+	// Policy are the rules. Nil: silent, so that only calls of the program's own
+	// and built-in tools which claim ReadOnly and Local are allowed.
+	Policy policy.Policy
+	// Decide is the host's own word on each call, beside the rules: a
+	// classifier, say. Failing, it denies. Nil: silent.
+	Decide func(context.Context, *tool.Request) (tool.Decision, error)
+	// AskReads asks also for calls that only read on this machine, where nobody
+	// spoke about them. Zero: they are allowed.
+	AskReads bool
+
+	// Inbox keeps the questions to a person. Nil: nobody can be asked, unless
+	// Answer is set.
+	Inbox policy.Inbox
+	// Answer answers questions by a function: a prompt in the terminal, a model.
+	// The first answer wins, its own or one through the inbox. It may take as
+	// long as the question lasts. Failing, it denies.
+	Answer func(context.Context, policy.Question) (policy.Answer, error)
+	// Expiry is how long a question can be answered. 0: 24 hours.
+	Expiry time.Duration
+
+	// Hooks see every call, in this order.
+	Hooks []Hook
+	// Observe is told what happens, at once and from many goroutines. It may
+	// only look, and returns soon. Nil: events are not even made.
+	Observe func(audit.Event)
+
+	// Limit is how many calls of a turn run at once. 0: what the environment
+	// variable FERRULE_MAX_CONCURRENCY says, else 10.
+	Limit int
+	// SourceLimits and TenantLimits cap how many calls of a source or a tenant
+	// run at once, over all sessions. Nil, or not named: no cap.
+	SourceLimits, TenantLimits map[string]int
+	// Siblings says when a failing call stops those beside it. "": when its tool
+	// asks for it.
+	Siblings Siblings
+
+	// Collisions says what tools of outside sources are called. "": with their
+	// source in front.
+	Collisions Collisions
+	// Trust raises or lowers a source, by its name, whatever it was set with.
+	Trust map[string]tool.Trust
+	// Believe says whether to believe the claims of a tool of an untrusted
+	// source. Nil: no.
+	Believe func(tool.Source, *tool.Info) bool
+	// Repair mends arguments that are not JSON, once; [schema.Repair] is one.
+	// Nil: they are refused.
+	Repair func(text string) (mended string, changes []string, err error)
+	// Refresh is asked after all results of a turn for the program's own tools
+	// from the next turn on. Nil, or nil returned: they stay. Failing, they stay
+	// too, and an event says so.
+	Refresh func(context.Context, tool.Caller) ([]*tool.Tool, error)
+
+	once sync.Once
+	set  settings
+
+	reg      registry
+	mu       sync.Mutex
+	sessions map[string]*conversation
+	closed   bool
+}
+
+// Siblings says when a failing call stops the calls beside it.
+type Siblings string
+
+// A failing call stops those beside it never, where its tool asked for that (the
+// default), or always. Calls that conflict with it are not beside it.
+const (
+	StopAsked  Siblings = ""
+	StopNever  Siblings = "never"
+	StopAlways Siblings = "always"
+)
+
+// settings are the fields of a Runtime as they were when it was first used.
+type settings struct {
+	policy   policy.Policy
+	decide   func(context.Context, *tool.Request) (tool.Decision, error)
+	inbox    policy.Inbox
+	answer   func(context.Context, policy.Question) (policy.Answer, error)
+	expiry   time.Duration
+	askReads bool
+	hooks    []Hook
+	observe  func(audit.Event)
+	limit    int
+	siblings Siblings
+	repair   func(string) (string, []string, error)
+	refresh  func(context.Context, tool.Caller) ([]*tool.Tool, error)
+	clean    func(*tool.Request, tool.Result) tool.Result // phase 10
+	sources  map[string]*gate
+	tenants  map[string]*gate
+	findings []Finding
+	name     string // random, so that ids are unique over all processes
+	turns    atomic.Uint64
+	gateLock sync.Mutex
+}
+
+// freeze takes the fields as they are now, the first time it is called.
+func (rt *Runtime) freeze() *settings {
+	rt.once.Do(func() {
+		s := &rt.set
+		s.policy, s.decide, s.askReads = rt.Policy, rt.Decide, rt.AskReads
+		s.inbox, s.answer, s.expiry = rt.Inbox, rt.Answer, rt.Expiry
+		if s.inbox == nil && s.answer != nil {
+			s.inbox = new(policy.Memory)
+		}
+		if s.expiry <= 0 {
+			s.expiry = 24 * time.Hour
+		}
+		s.hooks, s.observe = slices.Clone(rt.Hooks), rt.Observe
+		s.siblings, s.repair, s.refresh = rt.Siblings, rt.Repair, rt.Refresh
+		s.limit = rt.Limit
+		if s.limit == 0 {
+			s.limit = s.limitFromEnvironment()
+		}
+		s.limit = max(s.limit, 1)
+		s.sources, s.tenants = gates(rt.SourceLimits), gates(rt.TenantLimits)
+		s.name = strings.ToLower(rand.Text()[:12])
+		rt.reg.open(rt)
+	})
+	return &rt.set
+}
+
+// maxConcurrency names the environment variable for Runtime.Limit.
+const (
+	maxConcurrency     = "FERRULE_MAX_CONCURRENCY"
+	defaultConcurrency = 10
+)
+
+func (s *settings) limitFromEnvironment() int {
+	text := os.Getenv(maxConcurrency)
+	if text == "" {
+		return defaultConcurrency
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		s.findings = append(s.findings, Finding{Name: maxConcurrency, Text: fmt.Sprintf("got %q, want a whole number from 1 on: calls run one at a time", text)})
+		return 1
+	}
+	return n
+}
+
+// Close ends every session as [Session.Close] does.
+func (rt *Runtime) Close(ctx context.Context) error {
+	rt.mu.Lock()
+	rt.closed = true
+	all := make([]*conversation, 0, len(rt.sessions))
+	for _, c := range rt.sessions {
+		all = append(all, c)
+	}
+	rt.mu.Unlock()
+	var errs []error
+	for _, c := range all {
+		errs = append(errs, c.close(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// emit tells the observer. A panic there is nobody's failure.
+func (s *settings) emit(e audit.Event) {
+	defer func() { _ = recover() }()
+	e.Time = time.Now()
+	s.observe(e)
+}

@@ -1,0 +1,310 @@
+package ferrule
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// Session is one conversation, for one caller in it. Callers of the same
+// principal and session name share it: agents of a session, runs one after
+// another.
+type Session struct {
+	rt     *Runtime
+	caller tool.Caller
+	conv   *conversation
+}
+
+// Session gives the session of a caller; it begins if it is not there. A caller
+// without a session name begins one of its own.
+func (rt *Runtime) Session(c tool.Caller) *Session {
+	set := rt.freeze()
+	if c.Principal == "" {
+		c.Principal = "local"
+	}
+	if c.Session == "" {
+		c.Session = fmt.Sprintf("%s-s%d", set.name, set.turns.Add(1))
+	}
+	key := strings.Join([]string{c.Tenant, c.Principal, c.Session}, "\x00")
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	conv := rt.sessions[key]
+	if conv == nil {
+		conv = &conversation{rt: rt, key: key, name: c.Session}
+		conv.cond.L = &conv.mu
+		conv.closed = rt.closed
+		if rt.sessions == nil {
+			rt.sessions = make(map[string]*conversation)
+		}
+		rt.sessions[key] = conv
+	}
+	return &Session{rt: rt, caller: c, conv: conv}
+}
+
+// View is what this session is offered now. While nothing changes it costs
+// nothing.
+func (s *Session) View(ctx context.Context) *View {
+	c := s.rt.reg.catalogue()
+	tools := c.toolset
+	if c.dynamic {
+		tools = s.conv.forms(ctx, c, s.caller)
+	}
+	s.rt.reg.mu.Lock()
+	fallback := s.rt.reg.fallback
+	s.rt.reg.mu.Unlock()
+	v := &View{session: s, tools: tools, fallback: fallback}
+	if loaded := s.conv.loaded.Load(); loaded != nil {
+		v.loaded = loaded.within(tools)
+	}
+	return v
+}
+
+// Call runs one call by name and JSON text, through every gate, in a turn of its
+// own.
+func (s *Session) Call(ctx context.Context, name, input string) tool.Result {
+	return s.View(ctx).Do(ctx, tool.Call{Name: name, Input: json.RawMessage(input)})[0]
+}
+
+// Refresh asks the host for the program's own tools, and has descriptions and
+// schemas that are functions evaluated anew. The next view shows it. An error
+// leaves everything as it was.
+func (s *Session) Refresh(ctx context.Context) error {
+	if err := s.refresh(ctx); err != nil {
+		return err
+	}
+	s.conv.mu.Lock()
+	defer s.conv.mu.Unlock()
+	s.conv.seen, s.conv.formed, s.conv.formedOf = nil, nil, nil
+	return nil
+}
+
+// refresh asks the host for the program's own tools.
+func (s *Session) refresh(ctx context.Context) error {
+	set := &s.rt.set
+	if set.refresh == nil {
+		return nil
+	}
+	tools, err := bounded(context.WithoutCancel(ctx), otherTime, func(ctx context.Context) ([]*tool.Tool, error) { return set.refresh(ctx, s.caller) })
+	if err == nil && tools != nil {
+		err = s.rt.own(tools)
+	}
+	if set.observe != nil && (err != nil || tools != nil) {
+		e := audit.Event{Kind: audit.Refreshed, Session: s.caller.Session}
+		if err != nil {
+			e.Text = err.Error()
+		}
+		set.emit(e)
+	}
+	return err
+}
+
+// own makes these the program's own tools. Those that are registered already
+// stay as they are, so that an unchanged set costs nothing.
+func (rt *Runtime) own(tools []*tool.Tool) error {
+	r := &rt.reg
+	r.mu.Lock()
+	var old []*entry
+	if had := r.sources[""]; had != nil {
+		old = had.entries
+	}
+	r.mu.Unlock()
+	if len(old) == len(tools) {
+		same := true
+		for i, t := range tools {
+			same = same && old[i].given == t
+		}
+		if same {
+			return nil
+		}
+	}
+	return rt.Set(tool.Source{}, tools...)
+}
+
+// Close stops the session from taking calls and waits, until ctx ends, for
+// calls that were given up. The error names what still runs.
+func (s *Session) Close(ctx context.Context) error { return s.conv.close(ctx) }
+
+// conversation is what the callers of one session share.
+type conversation struct {
+	rt   *Runtime
+	key  string
+	name string
+
+	loaded    atomic.Pointer[loadedSet]
+	lostCount atomic.Int64 // of lost, so that nobody looks for nothing
+
+	mu     sync.Mutex
+	cond   sync.Cond
+	closed bool
+	turns  int // begun so far
+	active int // not over
+	lost   []*call
+	held   map[int]*heldTurn
+
+	seen     map[*entry]*entry // forms for this session; nil: not offered
+	formed   *toolset
+	formedOf *catalogue
+}
+
+// forms is the catalogue as this session sees it. Each tool is asked once, when
+// the session first sees it, so that prompts stay as they are.
+func (c *conversation) forms(ctx context.Context, all *catalogue, caller tool.Caller) *toolset {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.formedOf == all {
+		return c.formed
+	}
+	if c.seen == nil {
+		c.seen = make(map[*entry]*entry)
+	}
+	list := make([]*entry, 0, len(all.list))
+	for _, e := range all.list {
+		if e.isDynamic() {
+			form, ok := c.seen[e]
+			if !ok {
+				form = e.form(ctx, caller)
+				c.seen[e] = form
+			}
+			e = form
+		}
+		if e != nil {
+			list = append(list, e)
+		}
+	}
+	c.formed, c.formedOf = newToolset(list), all
+	return c.formed
+}
+
+// form is the tool as one session sees it; nil: it is not offered. What fails
+// leaves the static form.
+func (e *entry) form(ctx context.Context, caller tool.Caller) *entry {
+	t := e.tool
+	if t.Enabled != nil {
+		on, err := bounded(ctx, otherTime, func(ctx context.Context) (bool, error) { return t.Enabled(ctx, caller) })
+		if !on || err != nil {
+			return nil
+		}
+	}
+	if !e.base || t.DescriptionOf == nil && t.InputOf == nil {
+		return e
+	}
+	form := e.tool
+	try := func(change func(*tool.Tool) error) {
+		t := *form
+		if change(&t) != nil {
+			return
+		}
+		if checked, err := t.Check(); err == nil {
+			form = checked
+		}
+	}
+	if t.DescriptionOf != nil {
+		try(func(f *tool.Tool) (err error) {
+			f.Description, err = bounded(ctx, otherTime, func(ctx context.Context) (string, error) { return t.DescriptionOf(ctx, caller) })
+			return err
+		})
+	}
+	if t.InputOf != nil {
+		try(func(f *tool.Tool) (err error) {
+			f.Input, err = bounded(ctx, otherTime, func(ctx context.Context) (json.RawMessage, error) { return t.InputOf(ctx, caller) })
+			return err
+		})
+	}
+	if form == e.tool {
+		return e
+	}
+	f := *e
+	f.tool, f.static, f.rendered = form, e, new(sync.Map)
+	return &f
+}
+
+// load makes a deferred tool part of the prompt from the next view on. Loading
+// only appends.
+func (c *conversation) load(e *entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old := c.loaded.Load().entries()
+	if !slices.Contains(old, e) {
+		c.loaded.Store(newLoadedSet(append(slices.Clip(slices.Clone(old)), e)))
+	}
+}
+
+// within are those of the set that a view has; the set itself if that is all.
+func (l *loadedSet) within(tools *toolset) *loadedSet {
+	for _, e := range l.list {
+		if tools.names[e.wire] != e {
+			return newLoadedSet(slices.DeleteFunc(slices.Clone(l.list), func(e *entry) bool { return tools.names[e.wire] != e }))
+		}
+	}
+	return l
+}
+
+// lose remembers a call that did not return; found forgets it.
+func (c *conversation) lose(l *call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lost = append(c.lost, l)
+	c.lostCount.Add(1)
+}
+
+func (c *conversation) found(l *call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lost = slices.DeleteFunc(c.lost, func(o *call) bool { return o == l })
+	c.lostCount.Add(-1)
+	c.cond.Broadcast()
+}
+
+// inTheWay is a call that was given up, has not returned, and is of the same
+// tool or conflicts with these claims; nil: none.
+func (c *conversation) inTheWay(e *entry, claims tool.Claims) *call {
+	if c.lostCount.Load() == 0 {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range c.lost {
+		if l.entry.same(e) || conflict(l.planned, claims) {
+			return l
+		}
+	}
+	return nil
+}
+
+// close waits for turns and lost calls until ctx ends.
+func (c *conversation) close(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.cond.Broadcast()
+	})
+	defer stop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for (c.active > 0 || len(c.lost) > 0) && ctx.Err() == nil {
+		c.cond.Wait()
+	}
+	if c.active == 0 && len(c.lost) == 0 {
+		c.rt.mu.Lock()
+		defer c.rt.mu.Unlock()
+		delete(c.rt.sessions, c.key)
+		return nil
+	}
+	var still []string
+	for _, l := range c.lost {
+		still = append(still, fmt.Sprintf("%s (%s, given up %s ago)", l.given.Name, l.req.ID, time.Since(l.lostAt).Round(time.Second)))
+	}
+	if c.active > 0 {
+		still = append(still, fmt.Sprintf("%d turns", c.active))
+	}
+	return fmt.Errorf("close session %q: still running: %s: %w", c.name, strings.Join(still, ", "), context.Cause(ctx))
+}

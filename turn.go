@@ -1,0 +1,570 @@
+package ferrule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// Turn is one answer of the model and its calls. Calls start as soon as they
+// are added and may; results come in the order of the calls.
+//
+// Ending the context that it was begun with is the host's stop: calls whose tool
+// says Cancel end at once, others have 10 s, and what has not begun is aborted.
+// [Turn.Interrupt] is a person's: calls that do not say Cancel run on.
+type Turn struct {
+	view    *View
+	set     *settings
+	ctx     context.Context //nolint:containedctx // a turn is a call that takes a while
+	caller  tool.Caller
+	options TurnOptions
+	number  int
+	id      string
+	hooks   []Hook
+	limit   int
+	quiet   bool // begun by Do: Wait starts the work
+	over    ending
+	began   time.Time
+
+	adding sync.Mutex // calls are planned in the order in which they are added
+
+	mu       sync.Mutex
+	cond     sync.Cond
+	schedule schedule
+	calls    []*call
+	results  []tool.Result
+	open     int     // calls without a result
+	ready    []*call // wait for a slot, in call order
+	early    []*call // have a question that can be put before they are ready
+	parked   []*call // wait for a place of their tool, source or tenant
+	running  int     // slots in use
+	workers  int
+	starting bool // a worker was started and has not begun yet
+	closed   bool
+
+	leases   []*lease
+	timer    *time.Timer
+	timerAt  time.Time
+	unhost   func() bool // stops listening to the host's context
+	stopped  *stop       // the whole turn was stopped
+	hard     time.Time   // when calls that go on after the host's stop must end
+	fallen   []*stop     // calls that stop their siblings, later ones too
+	waiting  map[string]*call
+	unanswer func() // stops listening to the inbox
+	held     *heldTurn
+}
+
+// TurnOptions are how one turn differs. The zero value is an ordinary turn.
+type TurnOptions struct {
+	// Number is the turn to go on with, after it was handed back. 0: the
+	// session's next.
+	Number int
+	// HandBack returns the kind suspended for calls that wait for a person, and
+	// for what waits behind them, instead of waiting. The same calls given to a
+	// turn of the same number go on.
+	HandBack bool
+	// Hooks of this request come after those of the runtime.
+	Hooks []Hook
+	// Limit is how many of its calls run at once. 0: as the runtime says.
+	Limit int
+}
+
+// Number is the turn's place in its session, from 1.
+func (t *Turn) Number() int { return t.number }
+
+// hostTime is how long calls that are not cancelled go on after the host's stop.
+const hostTime = 10 * time.Second
+
+type state uint8
+
+const (
+	queued  state = iota // waits for others, or for a slot
+	running              // somebody leads it through its life
+	waiting              // for a person
+	over                 // has its result
+)
+
+func (v *View) begin(ctx context.Context, o TurnOptions) *Turn {
+	s := v.session
+	t := &Turn{view: v, set: &s.rt.set, ctx: ctx, caller: s.caller, options: o, began: time.Now()}
+	t.over.cause = errOver
+	t.cond.L = &t.mu
+	t.hooks, t.limit = t.set.hooks, t.set.limit
+	if len(o.Hooks) > 0 {
+		t.hooks = slices.Concat(t.hooks, o.Hooks)
+	}
+	if o.Limit > 0 {
+		t.limit = o.Limit
+	}
+	t.number = s.conv.begin(t, o.Number)
+	return t
+}
+
+// begin counts a turn and gives its number.
+func (c *conversation) begin(t *Turn, number int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.active++
+	if c.closed {
+		t.stopped = &stop{text: "The session is closed.", cause: errors.New("the session is closed")}
+	}
+	if number > 0 {
+		t.held = c.held[number]
+		c.turns = max(c.turns, number)
+		return number
+	}
+	c.turns++
+	return c.turns
+}
+
+// Add adds calls; they start when they may. Added to a turn that is over, they
+// are aborted.
+func (t *Turn) Add(calls ...tool.Call) {
+	if len(calls) == 0 {
+		return
+	}
+	t.adding.Lock()
+	defer t.adding.Unlock()
+	made := make([]call, len(calls))
+	first := t.reserve(made)
+	ids := t.names(first, len(calls))
+	for i := range made {
+		c := &made[i]
+		c.turn, c.index, c.given = t, first+i, calls[i]
+		c.first.ID = ids[i]
+		c.arrive()
+		t.admit(c)
+	}
+}
+
+// reserve makes room for the results of calls and gives the place of the first.
+func (t *Turn) reserve(made []call) (first int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	first = len(t.calls)
+	t.calls = slices.Grow(t.calls, len(made))
+	for i := range made {
+		t.calls = append(t.calls, &made[i])
+	}
+	t.results = append(t.results, make([]tool.Result, len(made))...)
+	t.open += len(made)
+	if err := t.ctx.Err(); err != nil && t.stopped == nil {
+		t.stopped = hostStop(t.ctx)
+	}
+	return first
+}
+
+// names are Ferrule's ids for calls: unique over all processes, one piece of
+// memory.
+func (t *Turn) names(first, n int) []string {
+	if t.id == "" {
+		t.id = t.set.name + "-" + strconv.FormatUint(t.set.turns.Add(1), 36) + "."
+	}
+	if n == 1 {
+		return []string{t.id + strconv.Itoa(first)}
+	}
+	var text []byte
+	ends := make([]int, n)
+	for i := range n {
+		text = strconv.AppendInt(append(text, t.id...), int64(first+i), 10)
+		ends[i] = len(text)
+	}
+	all, from := string(text), 0
+	ids := make([]string, n)
+	for i, end := range ends {
+		ids[i], from = all[from:end], end
+	}
+	return ids
+}
+
+// admit gives an arrived call its place in the order, or its result if it is
+// known that it will not run.
+func (t *Turn) admit(c *call) {
+	t.mu.Lock()
+	why := t.stopFor(c)
+	if t.closed {
+		why = &stop{text: "The turn is over.", cause: errOver}
+	}
+	switch {
+	case c.recorded != nil || c.final || why != nil:
+		c.claimed = true
+		t.mu.Unlock()
+		switch {
+		case c.recorded != nil:
+			t.keep(c, *c.recorded)
+		case c.final:
+			t.settle(c, tool.Result{Err: c.known})
+		default:
+			t.settle(c, why.result())
+		}
+		return
+	}
+	t.schedule.plan(c)
+	if c.step.waits == 0 {
+		t.push(c)
+	} else if c.askEarly {
+		t.early = append(t.early, c)
+	}
+	if !t.quiet {
+		t.hire()
+	}
+	t.mu.Unlock()
+}
+
+// push queues a call that waits only for a slot, in call order.
+func (t *Turn) push(c *call) {
+	if c.claimed || c.state != queued {
+		return
+	}
+	if c.busy {
+		c.pushLater = true
+		return
+	}
+	i := len(t.ready)
+	for i > 0 && t.ready[i-1].index > c.index {
+		i--
+	}
+	t.ready = slices.Insert(t.ready, i, c)
+}
+
+// hire starts a worker if there is something to do and none is starting
+// already. A worker that begins starts the next: calls that do not block are
+// done by few of them, calls that do by as many as may be.
+func (t *Turn) hire() {
+	if t.starting || len(t.early) == 0 && (len(t.ready) == 0 || t.running >= t.limit) {
+		return
+	}
+	t.listen()
+	t.starting = true
+	t.workers++
+	go t.work()
+}
+
+// work leads calls through their lives until none is ready.
+func (t *Turn) work() {
+	var c *call
+	defer func() { // only a tool that ends its goroutine comes here with a call
+		if c != nil {
+			t.goexit(c)
+		}
+	}()
+	t.mu.Lock()
+	t.starting = false
+	for {
+		if c = t.take(); c == nil {
+			break
+		}
+		t.hire()
+		t.mu.Unlock()
+		mine := t.proceed(c)
+		c = nil
+		if !mine {
+			return // it was given up: somebody else does its work by now
+		}
+		t.mu.Lock()
+	}
+	t.workers--
+	t.cond.Broadcast()
+	t.mu.Unlock()
+}
+
+// take chooses what to do next: questions that can be put early, then the first
+// ready call whose tool, source and tenant have a place.
+func (t *Turn) take() *call {
+	for len(t.early) > 0 {
+		c := t.early[0]
+		t.early = t.early[1:]
+		if c.claimed || c.state != queued || c.step.waits == 0 {
+			continue
+		}
+		c.busy = true
+		return c
+	}
+	for len(t.ready) > 0 && t.running < t.limit {
+		c := t.ready[0]
+		t.ready = t.ready[1:]
+		if c.claimed {
+			continue
+		}
+		if !c.enter() {
+			t.parked = append(t.parked, c)
+			continue
+		}
+		c.state = running
+		t.running++
+		return c
+	}
+	return nil
+}
+
+// unpark lets calls that wait for a place of their tool look again.
+func (t *Turn) unpark() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	parked := t.parked
+	t.parked = nil
+	for _, c := range parked {
+		t.push(c)
+	}
+	t.hire()
+}
+
+// proceed leads a call on, as far as it can go now. It is false when the call
+// was given up meanwhile.
+func (t *Turn) proceed(c *call) (mine bool) {
+	if c.busy {
+		c.earlyLife()
+		return t.rest(c)
+	}
+	res, fate := c.life()
+	switch fate {
+	case ended:
+		return t.conclude(c, res)
+	case waits:
+		return t.wait(c)
+	default:
+		return t.move(c)
+	}
+}
+
+// rest ends what was done for a call before its turn.
+func (t *Turn) rest(c *call) (mine bool) {
+	if t.late(c, tool.Result{}) {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c.busy = false
+	if c.pushLater {
+		c.pushLater = false
+		t.push(c)
+		t.hire()
+	}
+	t.cond.Broadcast()
+	return true
+}
+
+// conclude gives a call its result.
+func (t *Turn) conclude(c *call, res tool.Result) (mine bool) {
+	if t.late(c, res) {
+		return false
+	}
+	c.leave()
+	t.mu.Lock()
+	t.running--
+	c.claimed = true
+	if c.stop != nil {
+		res = c.stop.result()
+	}
+	t.mu.Unlock()
+	if c.stopsSiblings(t.set.siblings) {
+		t.stopSiblings(c)
+	}
+	t.settle(c, res)
+	return true
+}
+
+// settle is the last way of every result, by phases 10 to 12, to its place. Who
+// calls it has claimed the call.
+func (t *Turn) settle(c *call, res tool.Result) {
+	res = c.finish(res)
+	t.keep(c, res)
+}
+
+// keep puts a result in its place and lets those start that waited for it.
+func (t *Turn) keep(c *call, res tool.Result) {
+	c.withdraw()
+	t.mu.Lock()
+	t.results[c.index] = res
+	c.state = over
+	t.open--
+	if c.step.call != nil {
+		for _, r := range t.schedule.end(c, nil) {
+			t.push(r)
+		}
+	}
+	if !t.quiet || t.workers > 0 {
+		t.hire()
+	}
+	if t.open == 0 || t.quiet || t.options.HandBack {
+		t.cond.Broadcast()
+	}
+	t.mu.Unlock()
+}
+
+// wait leaves a call to a person: it holds no slot and no goroutine.
+func (t *Turn) wait(c *call) (mine bool) {
+	if t.late(c, tool.Result{}) {
+		return false
+	}
+	c.leave()
+	t.mu.Lock()
+	t.running--
+	if why := t.stopFor(c); why != nil {
+		c.claimed = true
+		t.mu.Unlock()
+		t.settle(c, why.result())
+		return true
+	}
+	c.state = waiting
+	if c.answered {
+		t.resume(c)
+	} else {
+		t.arm(c.asked().Expires)
+	}
+	t.hire()
+	t.cond.Broadcast()
+	t.mu.Unlock()
+	return true
+}
+
+// answered hears that a question has an answer.
+func (t *Turn) answered(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.waiting[id]
+	if c == nil {
+		return
+	}
+	c.answered = true
+	if c.state == waiting {
+		t.resume(c)
+		t.hire()
+		t.cond.Broadcast()
+	}
+}
+
+// resume queues a call whose wait is over.
+func (t *Turn) resume(c *call) {
+	c.answered = false
+	c.state = queued
+	if c.step.waits == 0 {
+		t.push(c)
+	}
+}
+
+// move schedules a call anew whose claims have changed.
+func (t *Turn) move(c *call) (mine bool) {
+	if t.late(c, tool.Result{}) {
+		return false
+	}
+	c.leave()
+	t.mu.Lock()
+	t.running--
+	c.state = queued
+	if why := t.stopFor(c); why != nil {
+		c.claimed = true
+		t.mu.Unlock()
+		t.settle(c, why.result())
+		return true
+	}
+	for _, r := range t.schedule.move(c, c.req.Claims) {
+		t.push(r)
+	}
+	t.hire()
+	t.mu.Unlock()
+	return true
+}
+
+// Wait waits until every call has its result, and returns them in the order of
+// the calls. After that the turn is over.
+func (t *Turn) Wait() []tool.Result {
+	t.mu.Lock()
+	for {
+		if c := t.alone(); c != nil {
+			c.inline = true
+			t.mu.Unlock()
+			t.proceed(c)
+			t.mu.Lock()
+			c.inline = false
+			continue
+		}
+		t.hire()
+		if t.workers == 0 {
+			if t.open == 0 {
+				break
+			}
+			if t.options.HandBack && t.idle() {
+				t.mu.Unlock()
+				t.handBack()
+				t.mu.Lock()
+				continue
+			}
+		}
+		t.listen()
+		t.cond.Wait()
+	}
+	first := !t.closed
+	t.closed = true
+	results := slices.Clone(t.results)
+	t.mu.Unlock()
+	if first {
+		t.end()
+	}
+	return results
+}
+
+// alone is a call that may run on the goroutine of who waits for it: it returns
+// soon when it is told to, and nothing is beside it.
+func (t *Turn) alone() *call {
+	if !t.quiet || t.running > 0 || t.workers > 0 || len(t.ready) != 1 || len(t.early) > 0 || !t.ready[0].cooperative() {
+		return nil
+	}
+	return t.take()
+}
+
+// idle reports that nothing happens until a person answers.
+func (t *Turn) idle() bool {
+	return t.running == 0 && len(t.ready) == 0 && len(t.early) == 0 && len(t.parked) == 0
+}
+
+// end lets go of everything, and asks the host for tools of the next turn.
+func (t *Turn) end() {
+	t.mu.Lock()
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	unhost, unanswer := t.unhost, t.unanswer
+	t.unhost, t.unanswer = nil, nil
+	t.mu.Unlock()
+	if unhost != nil {
+		unhost()
+	}
+	if unanswer != nil {
+		unanswer()
+	}
+	s := t.view.session
+	_ = s.refresh(t.ctx) // the set stays, and an event said so
+	s.conv.done(t)
+}
+
+// done counts a turn as over.
+func (c *conversation) done(*Turn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.active--
+	c.cond.Broadcast()
+}
+
+// goexit gives a result to a call whose tool ended its goroutine.
+func (t *Turn) goexit(c *call) {
+	err := &tool.Error{Kind: tool.Failed, Text: "The tool failed unexpectedly.", Detail: fmt.Sprintf("%s ended its goroutine", c.given.Name)}
+	if c.busy {
+		if !t.rest(c) {
+			return
+		}
+	} else if !t.conclude(c, tool.Result{Err: err}) {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.workers--
+	t.hire()
+	t.cond.Broadcast()
+}

@@ -1,0 +1,242 @@
+package ferrule
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// View is what one agent is offered, and what it may find, for one turn.
+// Nothing else can be called through it. It does not change: tools that come or
+// go later are in later views.
+type View struct {
+	session  *Session
+	tools    *toolset
+	loaded   *loadedSet
+	fallback Fallback
+}
+
+// Filter chooses tools. Each field that is set must fit; within one, any of its
+// words. The zero value chooses all.
+type Filter struct {
+	Names   []string // as models call them
+	Tags    []string
+	Sources []string // by name; "" is the program itself
+	// Claims are constant claims, as far as they are believed: each one set here
+	// must be claimed. Touches are not looked at.
+	Claims tool.Claims
+	// Not turns the whole filter round.
+	Not bool
+}
+
+func (f *Filter) match(e *entry) bool {
+	if f.Names == nil && f.Tags == nil && f.Sources == nil && reflect.ValueOf(f.Claims).IsZero() {
+		return true
+	}
+	w, h := f.Claims, e.claims
+	ok := (f.Names == nil || slices.Contains(f.Names, e.wire)) &&
+		(f.Sources == nil || slices.Contains(f.Sources, e.source.Name)) &&
+		(f.Tags == nil || slices.ContainsFunc(f.Tags, func(t string) bool { return slices.Contains(e.tool.Tags, t) })) &&
+		(!w.ReadOnly || h.ReadOnly) && (!w.Parallel || h.Overlaps()) && (!w.Reversible || h.Reversible) &&
+		(!w.Local || h.Local) && (!w.Idempotent || h.Idempotent)
+	return ok != f.Not
+}
+
+// Only is a view of those tools of this one that the filter chooses.
+func (v *View) Only(f Filter) *View {
+	some := newToolset(slices.Collect(func(yield func(*entry) bool) {
+		for _, e := range v.tools.list {
+			if f.match(e) && !yield(e) {
+				return
+			}
+		}
+	}))
+	n := *v
+	n.tools = some
+	n.loaded = newLoadedSet(slices.DeleteFunc(slices.Clone(v.loaded.entries()), func(e *entry) bool { return some.names[e.wire] != e }))
+	return &n
+}
+
+// Names are the tools that are offered, as models call them, in the order of
+// the definitions.
+func (v *View) Names() []string {
+	var names []string
+	for _, e := range v.tools.list {
+		if !e.deferred() {
+			names = append(names, e.wire)
+		}
+	}
+	for _, e := range v.loaded.entries() {
+		names = append(names, e.wire)
+	}
+	return names
+}
+
+// Format writes the definition of one tool for a model. It is a comparable
+// value, so that what was written once can be kept.
+type Format interface {
+	Render(tool.Definition) ([]byte, error)
+}
+
+// JSON is the plain format: a definition as JSON.
+type JSON struct{}
+
+// Render writes the definition.
+func (JSON) Render(d tool.Definition) ([]byte, error) { return json.Marshal(d) }
+
+// Definitions is what the model is offered, as a JSON array in that format. The
+// bytes are kept and shared: they must not be changed. Tools that the format
+// cannot write are left out, and the error names them.
+func (v *View) Definitions(f Format) (json.RawMessage, error) {
+	if f == nil {
+		return nil, errors.New("definitions: got no format")
+	}
+	if !reflect.TypeOf(f).Comparable() {
+		return renderAll(f, v.tools, v.loaded.entries())
+	}
+	kept := &v.tools.kept
+	if v.loaded != nil {
+		kept = &v.loaded.kept
+	}
+	kept.mu.Lock()
+	defer kept.mu.Unlock()
+	key := renderKey{f, v.tools}
+	r, ok := kept.texts[key]
+	if !ok {
+		r.text, r.err = renderAll(f, v.tools, v.loaded.entries())
+		if kept.texts == nil {
+			kept.texts = make(map[renderKey]rendering)
+		}
+		kept.texts[key] = r
+	}
+	return r.text, r.err
+}
+
+// loadedSet are the deferred tools that a session has loaded, in that order. A
+// session that loads another one gets a new set, so that views stay. Nil is
+// none.
+type loadedSet struct {
+	list []*entry
+	kept renderings
+}
+
+func newLoadedSet(list []*entry) *loadedSet {
+	if len(list) == 0 {
+		return nil
+	}
+	return &loadedSet{list: list}
+}
+
+func (l *loadedSet) entries() []*entry {
+	if l == nil {
+		return nil
+	}
+	return l.list
+}
+
+// renderings are definitions as they were written once.
+type renderings struct {
+	mu    sync.Mutex
+	texts map[renderKey]rendering
+}
+
+type renderKey struct {
+	format Format
+	tools  *toolset
+}
+
+type rendering struct {
+	text json.RawMessage
+	err  error
+}
+
+// toolset is a set of tools that does not change, with what was written of it.
+type toolset struct {
+	list    []*entry
+	names   map[string]*entry // on the wire
+	aliases map[string]*entry
+
+	kept renderings
+}
+
+func newToolset(list []*entry) *toolset {
+	s := &toolset{list: list, names: make(map[string]*entry, len(list)), aliases: make(map[string]*entry)}
+	for _, e := range list {
+		s.names[e.wire] = e
+	}
+	for _, e := range list {
+		if !e.base {
+			continue
+		}
+		for _, a := range e.tool.Aliases {
+			s.aliases[a] = e
+		}
+	}
+	return s
+}
+
+// find looks a name up: a name beats an alias.
+func (s *toolset) find(name string) *entry {
+	if e := s.names[name]; e != nil {
+		return e
+	}
+	return s.aliases[name]
+}
+
+func renderAll(f Format, tools *toolset, loaded []*entry) (json.RawMessage, error) {
+	var errs []error
+	text := []byte{'['}
+	add := func(e *entry) {
+		b, err := e.render(f)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("definition of %s: %w", e.wire, err))
+			return
+		}
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = append(text, b...)
+	}
+	for _, e := range tools.list {
+		if !e.deferred() {
+			add(e)
+		}
+	}
+	for _, e := range loaded {
+		add(e)
+	}
+	return append(text, ']'), errors.Join(errs...)
+}
+
+// render writes one definition, once for each format.
+func (e *entry) render(f Format) (b []byte, err error) {
+	if !reflect.TypeOf(f).Comparable() {
+		return safely(func() ([]byte, error) { return f.Render(e.tool.Definition(e.wire)) })
+	}
+	if kept, ok := e.rendered.Load(f); ok {
+		r, _ := kept.(rendering)
+		return r.text, r.err
+	}
+	b, err = safely(func() ([]byte, error) { return f.Render(e.tool.Definition(e.wire)) })
+	e.rendered.Store(f, rendering{b, err})
+	return b, err
+}
+
+// Do runs the calls of one answer of the model and returns as many results, in
+// the order of the calls, whatever happens. It waits for people who are asked.
+// Ending ctx stops it: see [Turn].
+func (v *View) Do(ctx context.Context, calls ...tool.Call) []tool.Result {
+	t := v.begin(ctx, TurnOptions{})
+	t.quiet = true  // Wait, below, looks at what may run on this goroutine
+	t.Add(calls...) //nolint:contextcheck // the turn has it
+	return t.Wait() //nolint:contextcheck // the turn has it
+}
+
+// Begin starts a turn to which calls are added one by one.
+func (v *View) Begin(ctx context.Context, o TurnOptions) *Turn { return v.begin(ctx, o) }
