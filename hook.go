@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -97,18 +98,23 @@ func (c *call) around(run Next) Next {
 			continue
 		}
 		run = func(outer context.Context) tool.Result {
-			open := true // only while the wrapper runs
+			var inside sync.Mutex // what it wraps runs in one goroutine at a time,
+			open := true          // and only while the wrapper runs
 			res, err := guard(c, func(own context.Context) (tool.Result, error) {
 				ctx, done := c.join(outer, own)
 				defer done()
 				return h.Around(ctx, c.req, func(ctx context.Context) tool.Result {
+					inside.Lock()
+					defer inside.Unlock()
 					if !open {
 						return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "The call is over.", Detail: fmt.Sprintf("hook %q called next after it had returned", h.Name)}}
 					}
 					return inner(ctx)
 				}), nil
 			})
+			inside.Lock()
 			open = false
+			inside.Unlock()
 			if err != nil {
 				return tool.Result{Err: c.hookFailed(h, err)}
 			}

@@ -11,7 +11,7 @@ import (
 )
 
 func TestWorksWork(t *testing.T) {
-	list, err := works()
+	list, err := works(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestAllocationsRoundUp(t *testing.T) {
 				kept = append(kept[:0], make([]byte, 64))
 			}
 			return nil
-		}})
+		}}, 1000)
 		if count != tt.want || (bytes > 0) != (tt.want > 0) {
 			t.Errorf("%s: %d allocations of %d bytes, want %d", tt.name, count, bytes, tt.want)
 		}
@@ -131,23 +131,36 @@ func TestUsage(t *testing.T) {
 
 func TestReadmeIsUpdatedBetweenTheMarks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "README.md")
-	if err := os.WriteFile(path, []byte("before\n"+begin+"old"+end+"\nafter\n"), 0o600); err != nil {
+	begin, end := marks("bench")
+	other, otherEnd := marks("peers")
+	after := end + "\nafter\n" + other + "kept\n" + otherEnd + "\n"
+	if err := os.WriteFile(path, []byte("before\n"+begin+"old\n"+after), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := updateReadme(path, "| new |\n"); err != nil {
+	if err := updateReadme(path, "bench", "| new |\n"); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := string(got); !strings.HasPrefix(s, "before\n"+begin) || !strings.HasSuffix(s, "| new |\n"+end+"\nafter\n") || strings.Contains(s, "old") {
-		t.Errorf("got %q", s)
+	if want := "before\n" + begin + "| new |\n" + after; string(got) != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
-	if err := os.WriteFile(path, []byte("no marks"), 0o600); err != nil {
+	if err := updateReadme(path, "behaviour", ""); err == nil {
+		t.Error("a README without marks was written")
+	}
+}
+
+func TestReadmeHasTheMarks(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := updateReadme(path, ""); err == nil {
-		t.Error("a README without marks was written")
+	for _, name := range []string{"bench", "peers", "behaviour"} {
+		begin, end := marks(name)
+		if !strings.Contains(string(text), begin) || !strings.Contains(string(text), end) {
+			t.Errorf("README.md: want the marks %q and %q", begin, end)
+		}
 	}
 }

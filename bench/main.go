@@ -1,11 +1,15 @@
 // Command bench measures Ferrule as ratios to a floor: encoding/json decode,
 // call and encode of the same six-field argument, in the same run, by CPU time.
 //
-//	go run . writes report.json and the table in README.md
+//	go run . writes report.json and the tables in README.md
 //	go run . -check only measures, and exits with 1 on a missed bound
+//
+// Without -check it also measures peers, other runtimes, and observes what they
+// do when something goes wrong. Nothing is required of them.
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -17,7 +21,12 @@ import (
 	"time"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	if task := os.Getenv(childEnv); task != "" {
+		os.Exit(runChild(context.Background(), task, os.Stdout, os.Stderr))
+	}
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 // run reads the command line before anything is measured or written.
 func run(args []string, stdout, stderr io.Writer) int {
@@ -38,15 +47,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 		flags.Usage()
 		return 2
 	}
-	if err := bench(stdout, *check); err != nil {
+	if err := bench(context.Background(), stdout, *check); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 1
 	}
 	return 0
 }
 
-func bench(out io.Writer, check bool) error {
-	list, err := works()
+func bench(ctx context.Context, out io.Writer, check bool) error {
+	list, err := works(ctx)
 	if err != nil {
 		return err
 	}
@@ -71,14 +80,38 @@ func bench(out io.Writer, check bool) error {
 		}
 		return nil
 	}
-	report, err := json.MarshalIndent(append(rows, hostile...), "", "  ")
+	others, err := measurePeers(ctx)
+	if err != nil {
+		return err
+	}
+	peers := peerTable(others)
+	fmt.Fprintln(out, peers)
+	behaviour, err := behaviourTable(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, behaviour)
+
+	all := append(rows, hostile...)
+	for _, m := range others {
+		all = append(all, m.one, m.ten)
+	}
+	report, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		return err
 	}
 	if err := os.WriteFile("report.json", append(report, '\n'), 0o600); err != nil {
 		return err
 	}
-	return updateReadme("README.md", text)
+	where := fmt.Sprintf("%s, %s/%s, %d cores.\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	for _, t := range []struct{ name, text string }{
+		{"bench", where + text}, {"peers", where + peers}, {"behaviour", behaviour},
+	} {
+		if err := updateReadme("README.md", t.name, t.text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // missed names every bound that does not hold.
@@ -117,22 +150,22 @@ func table(rows []row) string {
 	return b.String()
 }
 
-const (
-	begin = "<!-- bench: begin -->\n"
-	end   = "<!-- bench: end -->"
-)
+// marks are the lines between which a table stands.
+func marks(name string) (begin, end string) {
+	return "<!-- " + name + ": begin -->\n", "<!-- " + name + ": end -->"
+}
 
-// updateReadme puts the table between the marks.
-func updateReadme(path, text string) error {
+// updateReadme puts the text between the marks of that name.
+func updateReadme(path, name, text string) error {
 	old, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
+	begin, end := marks(name)
 	head, rest, ok := strings.Cut(string(old), begin)
 	_, tail, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
 		return fmt.Errorf("%s: want the marks %q and %q", path, begin, end)
 	}
-	where := fmt.Sprintf("%s, %s/%s, %d cores.\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
-	return os.WriteFile(path, []byte(head+begin+where+text+end+tail), 0o600)
+	return os.WriteFile(path, []byte(head+begin+text+end+tail), 0o600)
 }

@@ -36,7 +36,7 @@ func measure(list []work, rounds int, slice time.Duration) ([]row, error) {
 			return nil, fmt.Errorf("%s: %w", w.name, err)
 		}
 		counts[i] = n
-		rows[i].Allocs, rows[i].Bytes = allocations(w)
+		rows[i].Allocs, rows[i].Bytes = allocations(w, min(n, 1000))
 	}
 	times, ratios := make([][]float64, len(list)), make([][]float64, len(list))
 	for round := range rounds {
@@ -92,10 +92,10 @@ func usage() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// allocations is what one run of w allocates, rounded up. What the runtime
-// allocates beside it is not counted: of some tries the least is taken.
-func allocations(w work) (count, bytes int64) {
-	const n, tries = 1000, 10
+// allocations is what one of n runs of w allocates, rounded up. What the
+// runtime allocates beside it is not counted: of some tries the least is taken.
+func allocations(w work, n int) (count, bytes int64) {
+	const tries = 10
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	leastCount, leastBytes := uint64(math.MaxUint64), uint64(math.MaxUint64)
 	for range tries {
@@ -110,5 +110,6 @@ func allocations(w work) (count, bytes int64) {
 		leastCount = min(leastCount, after.Mallocs-before.Mallocs)
 		leastBytes = min(leastBytes, after.TotalAlloc-before.TotalAlloc)
 	}
-	return int64((leastCount + n - 1) / n), int64((leastBytes + n - 1) / n) //nolint:gosec // far below 2^63
+	each := func(total uint64) int64 { return int64((total + uint64(n) - 1) / uint64(n)) } //nolint:gosec // n is positive, the rest far below 2^63
+	return each(leastCount), each(leastBytes)
 }

@@ -47,7 +47,7 @@ type work struct {
 	one    func() error
 }
 
-func works() ([]work, error) {
+func works(ctx context.Context) ([]work, error) {
 	plain, err := schema.Compile([]byte(plainSchema), schema.Options{Arguments: true})
 	if err != nil {
 		return nil, err
@@ -65,12 +65,12 @@ func works() ([]work, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, input := context.Background(), json.RawMessage(inOrder)
+	input := json.RawMessage(inOrder)
 	check := func(s *schema.Schema, text string) func() error {
 		return func() error { return s.Check(text) }
 	}
 	return []work{
-		{"floor: encoding/json decode + call + encode", 0, -1, func() error { return floor(input) }},
+		{"floor: encoding/json decode + call + encode", 0, -1, func() error { return floor(ctx, input) }},
 		{"check, one pass", 0.10, 0, check(plain, inOrder)},
 		{"check, shuffled keys", 0.15, 0, check(plain, shuffled)},
 		{"check, bounds and enums", 0.15, 0, check(bounded, inOrder)},
@@ -86,12 +86,12 @@ func works() ([]work, error) {
 	}, nil
 }
 
-func floor(input []byte) error {
+func floor(ctx context.Context, input []byte) error {
 	var in args
 	if err := json.Unmarshal(input, &in); err != nil {
 		return err
 	}
-	out, err := call(context.Background(), in)
+	out, err := call(ctx, in)
 	if err != nil {
 		return err
 	}
