@@ -63,12 +63,12 @@ type call struct {
 	// --- guarded by turn.mu
 	step      step
 	state     state
-	arrived   bool
-	claimed   bool // somebody gives it its result
-	busy      bool // its question is put before its turn has come
-	pushLater bool // it became ready meanwhile
-	answered  bool // an answer came while somebody led it
-	inline    bool // on the goroutine of who waits
+	claimed   bool     // somebody gives it its result
+	busy      bool     // its question is put before its turn has come
+	pushLater bool     // it became ready meanwhile
+	answered  bool     // an answer came while somebody led it
+	asks      []string // ids of its questions that are in the inbox
+	inline    bool     // on the goroutine of who waits
 	leased    *lease
 	stop      *stop
 	lost      bool // given up
@@ -126,9 +126,6 @@ func (c *call) arrive() {
 	case c.known == nil:
 		c.judge()
 	}
-	t.mu.Lock()
-	c.arrived = true
-	t.mu.Unlock()
 }
 
 // admit is phase 2.

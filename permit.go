@@ -116,7 +116,6 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 		return c.heard()
 	}
 	if !c.ruling.Asks() {
-		c.withdraw()
 		return false, false, nil
 	}
 	q := c.show("")
@@ -220,16 +219,9 @@ func (c *call) show(note string) policy.Question {
 func (c *call) put(q *policy.Question) *tool.Error {
 	t := c.turn
 	q.ID = c.first.ID + "-q" + strconv.FormatUint(t.set.turns.Add(1), 36)
-	t.mu.Lock()
-	if t.unanswer == nil {
-		t.unanswer = t.set.inbox.Watch(t.answered)
-	}
-	if t.waiting == nil {
-		t.waiting = make(map[string]*call)
-	}
-	t.waiting[q.ID] = c
-	t.mu.Unlock()
+	c.listen(q)
 	if _, err := guard(c, func(ctx context.Context) (struct{}, error) { return struct{}{}, t.set.inbox.Ask(ctx, *q) }); err != nil {
+		c.withdraw()
 		return &tool.Error{Kind: tool.Denied, Text: "The person who must allow this call could not be asked, so it was denied.", Detail: err.Error(), Cause: err}
 	}
 	if t.set.observe != nil {
@@ -318,26 +310,36 @@ func (c *call) earlyLife() {
 	}
 }
 
-// withdraw takes back a question that nobody needs an answer to any more.
+// listen has the answer to a question of this call heard.
+func (c *call) listen(q *policy.Question) {
+	t := c.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.unanswer == nil {
+		t.unanswer = t.set.inbox.Watch(t.answered)
+	}
+	if t.waiting == nil {
+		t.waiting = make(map[string]*call)
+	}
+	t.waiting[q.ID] = c
+	c.asks = append(c.asks, q.ID)
+}
+
+// withdraw takes back the questions of a call that nobody needs an answer to
+// any more. Where there is one already it is refused, which is as good.
 func (c *call) withdraw() {
 	t := c.turn
-	if c.question == nil && c.wants == nil || t.set.inbox == nil {
-		return
+	t.mu.Lock()
+	ids := c.asks
+	c.asks = nil
+	for _, id := range ids {
+		delete(t.waiting, id)
 	}
-	for _, q := range []*policy.Question{c.question, c.wants} {
-		if q == nil {
-			continue
-		}
-		t.mu.Lock()
-		_, open := t.waiting[q.ID]
-		delete(t.waiting, q.ID)
-		t.mu.Unlock()
-		if open {
-			// It is refused where there is an answer; that is as good.
-			_, _ = safely(func() (struct{}, error) {
-				return struct{}{}, t.set.inbox.Answer(context.WithoutCancel(t.ctx), q.ID, policy.Answer{Withdrawn: true, By: "ferrule", Reason: "the call is over"})
-			})
-		}
+	t.mu.Unlock()
+	for _, id := range ids {
+		_, _ = safely(func() (struct{}, error) {
+			return struct{}{}, t.set.inbox.Answer(context.WithoutCancel(t.ctx), id, policy.Answer{Withdrawn: true, By: "ferrule", Reason: "the call is over"})
+		})
 	}
 }
 
@@ -420,11 +422,10 @@ func (t *Turn) handBack() {
 		if c.by != byModel {
 			h.input = json.RawMessage(c.req.Args.Text())
 		}
-		for _, q := range []*policy.Question{c.question, c.wants} {
-			if q != nil {
-				delete(t.waiting, q.ID) // it stays in the inbox
-			}
+		for _, id := range c.asks {
+			delete(t.waiting, id)
 		}
+		c.asks = nil // they stay in the inbox
 	}
 	t.mu.Unlock()
 	t.view.session.conv.hold(t.number, held)
@@ -478,24 +479,9 @@ func (c *call) goOn(h *heldTurn) {
 	}
 	c.question, c.wants, c.reply, c.allowed = old.question, old.wants, old.reply, old.allowed
 	c.hooked, c.beside, c.look = old.hooked, old.beside, false
-	c.listen()
-}
-
-// listen has answers to the questions of an earlier turn heard.
-func (c *call) listen() {
-	t := c.turn
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	for _, q := range []*policy.Question{c.question, c.wants} {
-		if q == nil {
-			continue
+		if q != nil {
+			c.listen(q)
 		}
-		if t.unanswer == nil {
-			t.unanswer = t.set.inbox.Watch(t.answered)
-		}
-		if t.waiting == nil {
-			t.waiting = make(map[string]*call)
-		}
-		t.waiting[q.ID] = c
 	}
 }

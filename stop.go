@@ -105,15 +105,15 @@ func (t *Turn) abort(why *stop, chosen func(*call) bool) {
 	var now []*call
 	t.mu.Lock()
 	for _, c := range t.calls {
-		if c.claimed || !c.arrived || !chosen(c) {
+		if c.claimed || !chosen(c) {
 			continue
 		}
-		if c.state != running {
+		switch {
+		case c.busy, c.state == running && c.entry != nil && c.entry.tool.Cancel:
+			t.cancel(c, why) // who leads it gives it its result
+		case c.state != running:
 			c.claimed = true
-			t.cancel(c, why) // what is done for it before its turn
 			now = append(now, c)
-		} else if c.entry != nil && c.entry.tool.Cancel {
-			t.cancel(c, why)
 		}
 	}
 	t.mu.Unlock()

@@ -37,7 +37,7 @@ type Turn struct {
 	mu       sync.Mutex
 	cond     sync.Cond
 	schedule schedule
-	calls    []*call
+	calls    []*call // that have arrived
 	results  []tool.Result
 	open     int     // calls without a result
 	ready    []*call // wait for a slot, in call order
@@ -132,7 +132,7 @@ func (t *Turn) Add(calls ...tool.Call) {
 	t.adding.Lock()
 	defer t.adding.Unlock()
 	made := make([]call, len(calls))
-	first := t.reserve(made)
+	first := t.reserve(len(made))
 	ids := t.names(first, len(calls))
 	for i := range made {
 		c := &made[i]
@@ -143,17 +143,14 @@ func (t *Turn) Add(calls ...tool.Call) {
 	}
 }
 
-// reserve makes room for the results of calls and gives the place of the first.
-func (t *Turn) reserve(made []call) (first int) {
+// reserve makes room for n results and gives the place of the first.
+func (t *Turn) reserve(n int) (first int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	first = len(t.calls)
-	t.calls = slices.Grow(t.calls, len(made))
-	for i := range made {
-		t.calls = append(t.calls, &made[i])
-	}
-	t.results = append(t.results, make([]tool.Result, len(made))...)
-	t.open += len(made)
+	first = len(t.results)
+	t.calls = slices.Grow(t.calls, n)
+	t.results = append(t.results, make([]tool.Result, n)...)
+	t.open += n
 	if err := t.ctx.Err(); err != nil && t.stopped == nil {
 		t.stopped = hostStop(t.ctx)
 	}
@@ -187,6 +184,7 @@ func (t *Turn) names(first, n int) []string {
 // known that it will not run.
 func (t *Turn) admit(c *call) {
 	t.mu.Lock()
+	t.calls = append(t.calls, c)
 	why := t.stopFor(c)
 	if t.closed {
 		why = &stop{text: "The turn is over.", cause: errOver}
@@ -339,14 +337,20 @@ func (t *Turn) rest(c *call) (mine bool) {
 		return false
 	}
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	c.busy = false
+	if why := t.stopFor(c); why != nil {
+		c.claimed = true
+		t.mu.Unlock()
+		t.settle(c, why.result())
+		return true
+	}
 	if c.pushLater {
 		c.pushLater = false
 		t.push(c)
 		t.hire()
 	}
 	t.cond.Broadcast()
+	t.mu.Unlock()
 	return true
 }
 
@@ -521,7 +525,7 @@ func (t *Turn) alone() *call {
 
 // idle reports that nothing happens until a person answers.
 func (t *Turn) idle() bool {
-	return t.running == 0 && len(t.ready) == 0 && len(t.early) == 0 && len(t.parked) == 0
+	return t.running == 0 && len(t.calls) == len(t.results) && len(t.ready) == 0 && len(t.early) == 0 && len(t.parked) == 0
 }
 
 // end lets go of everything, and asks the host for tools of the next turn.
@@ -555,6 +559,12 @@ func (c *conversation) done(*Turn) {
 // goexit gives a result to a call whose tool ended its goroutine.
 func (t *Turn) goexit(c *call) {
 	err := &tool.Error{Kind: tool.Failed, Text: "The tool failed unexpectedly.", Detail: fmt.Sprintf("%s ended its goroutine", c.given.Name)}
+	t.mu.Lock()
+	l := c.leased
+	t.mu.Unlock()
+	for ; l != nil; l = l.outer {
+		_ = c.release(l)
+	}
 	if c.busy {
 		if !t.rest(c) {
 			return

@@ -1,6 +1,6 @@
 module github.com/ferrule-dev/ferrule/bench
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/cloudwego/eino v0.7.36

@@ -94,7 +94,7 @@ func bench(ctx context.Context, out io.Writer, check bool) error {
 
 	all := append(rows, hostile...)
 	for _, m := range others {
-		all = append(all, m.one, m.ten)
+		all = append(append(all, m.one, m.ten), m.alone...)
 	}
 	report, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
