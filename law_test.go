@@ -217,7 +217,9 @@ func behave(ctx context.Context, in worldIn) (tool.Result, error) {
 	case "other":
 		return tool.Result{ID: "mine", CallID: "mine", Content: []tool.Content{{Type: "poem"}}}, nil
 	case "exit":
-		runtime.Goexit()
+		if !tool.From(ctx).Request().Tool.Cooperative { // such a one may run on the test's own goroutine
+			runtime.Goexit()
+		}
 	case "stop":
 		return tool.Result{}, &tool.Outcome{Err: errors.New("all stop"), StopSiblings: true}
 	case "fatal":

@@ -468,7 +468,10 @@ func (t *Turn) move(c *call) (mine bool) {
 		t.settle(c, why.result())
 		return true
 	}
-	for _, r := range t.schedule.move(c, c.req.Claims) {
+	ready := t.schedule.move(c, c.req.Claims)
+	behind := func(o *call) bool { return o.step.waits > 0 } // it was ready, and now waits for this one
+	t.ready, t.parked = slices.DeleteFunc(t.ready, behind), slices.DeleteFunc(t.parked, behind)
+	for _, r := range ready {
 		t.push(r)
 	}
 	t.hire()
