@@ -104,7 +104,11 @@ func (c *call) otherTime() time.Duration {
 
 // host is the context of a function, with what the call may reach.
 func (c *call) host(ctx context.Context) context.Context {
-	return tool.Host{Request: c.req, Answer: c.reply, Send: c.send}.Context(ctx)
+	h := tool.Host{Request: c.req, Answer: c.reply}
+	if c.turn.set.observe != nil {
+		h.Send = c.send
+	}
+	return h.Context(ctx)
 }
 
 // thrown is the error of a function that panicked with r.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
@@ -55,9 +56,9 @@ type call struct {
 
 	ran     bool // the tool was started
 	runs    int
-	failed  bool // while it ran
-	stops   bool // its tool wants its siblings stopped
-	started time.Time
+	failed  bool      // while it ran
+	stops   bool      // its tool wants its siblings stopped
+	started time.Time // where there is an observer
 	lease0  lease
 
 	// --- guarded by turn.mu
@@ -71,7 +72,7 @@ type call struct {
 	inline    bool     // on the goroutine of who waits
 	leased    *lease
 	stop      *stop
-	lost      bool // given up
+	lost      atomic.Bool // given up
 	lostAt    time.Time
 	inside    bool // it holds places in its gates
 }
@@ -290,9 +291,9 @@ func (c *call) run() tool.Result {
 	if !t.Admitted(c.req.Args) { // no way leads here; if one did, it ends here
 		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool is not ready.", Detail: "its arguments were not checked"}}
 	}
-	c.started = time.Now()
 	c.runs = 0
 	if c.turn.set.observe != nil {
+		c.started = time.Now()
 		c.emit(audit.Event{Kind: audit.Started})
 	}
 	if len(c.turn.hooks) == 0 {
@@ -389,13 +390,17 @@ func (c *call) finish(res tool.Result) tool.Result {
 		res.Trust = nil
 	}
 	if set.observe != nil { // 12
-		e := audit.Event{Kind: audit.Ended, Result: &res}
-		if c.ran {
-			e.Took = time.Since(c.started)
-		}
-		c.emit(e)
+		c.emitResult(audit.Ended, res)
 	}
 	return res
+}
+
+func (c *call) emitResult(kind audit.Kind, res tool.Result) {
+	e := audit.Event{Kind: kind, Result: &res}
+	if c.ran {
+		e.Took = time.Since(c.started)
+	}
+	c.emit(e)
 }
 
 // cleaned is phase 10.

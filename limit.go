@@ -64,7 +64,13 @@ func maxChars(l tool.Limit) int {
 
 func sizeOf(res tool.Result) (n int) {
 	for i := range res.Content {
-		n += len(textIn(&res.Content[i]))
+		switch b := &res.Content[i]; b.Type {
+		case tool.TextContent:
+			n += len(b.Text)
+		case tool.JSONContent:
+			n += len(b.JSON)
+		case tool.ImageContent, tool.AudioContent, tool.LinkContent:
+		}
 	}
 	if res.Err != nil {
 		n += len(res.Err.Text)

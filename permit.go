@@ -53,12 +53,16 @@ func (c *call) decide() *tool.Error {
 	c.judged = false // what it depends on may be another the next time
 	c.ruling = r
 	if s.observe != nil {
-		c.emit(audit.Event{Kind: audit.Decided, By: r.By, Decision: &r.Decision, Text: r.Reason})
+		c.emitDecided(r)
 	}
 	if r.Verdict == tool.Deny {
 		return c.denied(r)
 	}
 	return nil
+}
+
+func (c *call) emitDecided(r policy.Ruling) {
+	c.emit(audit.Event{Kind: audit.Decided, By: r.By, Decision: &r.Decision, Text: r.Reason})
 }
 
 // hearAll asks also the voices that are functions.
@@ -326,16 +330,29 @@ func (c *call) listen(q *policy.Question) {
 }
 
 // withdraw takes back the questions of a call that nobody needs an answer to
-// any more. Where there is one already it is refused, which is as good.
+// any more.
 func (c *call) withdraw() {
 	t := c.turn
 	t.mu.Lock()
+	ids := t.questionsOf(c)
+	t.mu.Unlock()
+	t.takeBack(ids)
+}
+
+// questionsOf are the questions of a call that nobody listens for any more. The
+// mutex is held.
+func (t *Turn) questionsOf(c *call) []string {
 	ids := c.asks
 	c.asks = nil
 	for _, id := range ids {
 		delete(t.waiting, id)
 	}
-	t.mu.Unlock()
+	return ids
+}
+
+// takeBack withdraws questions. Where there is an answer already it is refused,
+// which is as good.
+func (t *Turn) takeBack(ids []string) {
 	for _, id := range ids {
 		_, _ = safely(func() (struct{}, error) {
 			return struct{}{}, t.set.inbox.Answer(context.WithoutCancel(t.ctx), id, policy.Answer{Withdrawn: true, By: "ferrule", Reason: "the call is over"})
@@ -422,10 +439,7 @@ func (t *Turn) handBack() {
 		if c.by != byModel {
 			h.input = json.RawMessage(c.req.Args.Text())
 		}
-		for _, id := range c.asks {
-			delete(t.waiting, id)
-		}
-		c.asks = nil // they stay in the inbox
+		t.questionsOf(c) // they stay in the inbox
 	}
 	t.mu.Unlock()
 	t.view.session.conv.hold(t.number, held)

@@ -57,28 +57,27 @@ type schedule struct {
 	shared, apart group
 	touched       resource
 
-	calls []*call // in call order
 	// moved: a call has changed its claims while it was under way. The index
 	// holds only what arrived in order, so from then on every pair is looked at.
 	moved bool
 }
 
-// plan puts an arriving call behind those that it must wait for.
-func (s *schedule) plan(c *call) {
+// plan puts an arriving call behind those of the turn that it must wait for.
+func (s *schedule) plan(c *call, turn []*call) {
 	place := &c.step
 	place.call = c
 	claims := c.planned
 	switch {
 	case s.moved:
-		for _, p := range s.calls {
-			if conflict(p.planned, claims) {
+		for _, p := range turn {
+			if p != c && p.step.call != nil && conflict(p.planned, claims) {
 				place.after(&p.step)
 			}
 		}
 	case claims.Touches == nil && !claims.Overlaps():
 		s.since.hold(place)
 		place.after(s.last)
-		*s = schedule{last: place, calls: s.calls}
+		*s = schedule{last: place}
 	case claims.Touches == nil:
 		place.after(s.last)
 		s.apart.hold(place)
@@ -99,7 +98,6 @@ func (s *schedule) plan(c *call) {
 		}
 		s.since.add(place)
 	}
-	s.calls = append(s.calls, c)
 }
 
 // end says that a call has ended, and gives the calls that are ready now.
@@ -133,7 +131,7 @@ func (s *schedule) end(c *call, ready []*call) []*call {
 // run already; those that do not run yet wait for it. What waited for it before
 // goes on waiting: it may wait too long, never too short. Calls that are ready
 // now are returned; the moved one is among them if it waits for nothing.
-func (s *schedule) move(c *call, claims tool.Claims) (ready []*call) {
+func (s *schedule) move(c *call, claims tool.Claims, turn []*call) (ready []*call) {
 	s.moved = true
 	c.planned = claims
 	// Earlier calls that waited for this one because it was running go first
@@ -147,9 +145,9 @@ func (s *schedule) move(c *call, claims tool.Claims) (ready []*call) {
 		}
 		return early
 	})
-	for _, o := range s.calls {
+	for _, o := range turn {
 		switch {
-		case o == c || o.step.ended || !conflict(o.planned, claims):
+		case o == c || o.step.call == nil || o.step.ended || !conflict(o.planned, claims):
 		case o.index < c.index || o.state == running:
 			c.step.after(&o.step)
 		case !slices.Contains(c.step.next, &o.step):
@@ -166,18 +164,20 @@ func (s *schedule) move(c *call, claims tool.Claims) (ready []*call) {
 // group is a number of steps that later ones wait for as one. A barrier is made
 // when somebody waits for many, and serves until the group grows.
 type group struct {
+	gate  *step // the first, or a barrier for those before fresh
 	fresh []*step
-	gate  *step // stands for those before fresh
 }
 
-func (g *group) add(s *step) { g.fresh = append(g.fresh, s) }
+func (g *group) add(s *step) {
+	if g.gate == nil {
+		g.gate = s
+		return
+	}
+	g.fresh = append(g.fresh, s)
+}
 
 // hold makes s wait for every step of the group.
 func (g *group) hold(s *step) {
-	if len(g.fresh) == 1 && g.gate == nil {
-		s.after(g.fresh[0])
-		return
-	}
 	if len(g.fresh) > 0 {
 		gate := new(step)
 		gate.after(g.gate)

@@ -65,8 +65,10 @@ func ledgerTools(t *testing.T, state func() *ledger) []*tool.Tool {
 	type spec = tool.Spec[ledgerIn, string]
 	pause := func(in ledgerIn) { time.Sleep(time.Duration(in.MS) * time.Millisecond) }
 	read := spec{
-		Info:     tool.Info{Name: "read"},
-		ClaimsOf: func(in ledgerIn) tool.Claims { return tool.Claims{ReadOnly: true, Touches: []tool.Access{{Resource: in.Path}}} },
+		Info: tool.Info{Name: "read"},
+		ClaimsOf: func(in ledgerIn) tool.Claims {
+			return tool.Claims{ReadOnly: true, Touches: []tool.Access{{Resource: in.Path}}}
+		},
 		Run: func(_ context.Context, in ledgerIn) (string, error) {
 			pause(in)
 			return state().below(in.Path), nil

@@ -171,7 +171,7 @@ func (c *call) begin(l *lease, d time.Duration) bool {
 	l.last(d)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if c.lost || c.stop != nil || c.claimed {
+	if c.lost.Load() || c.stop != nil || c.claimed {
 		return false
 	}
 	if l.outer = c.leased; l.outer != nil {
@@ -205,7 +205,7 @@ func (c *call) release(l *lease) error {
 			t.armFor(c.leased)
 		}
 	}
-	if c.lost {
+	if c.lost.Load() {
 		return errLost
 	}
 	return cause
@@ -335,12 +335,13 @@ func (t *Turn) giveUp(l *lease) {
 	case c == nil:
 		t.abandon(l)
 		return
-	case c.lost: // its wrapper, say: it is one call
+	case c.lost.Load(): // its wrapper, say: it is one call
 		t.mu.Unlock()
 		return
 	}
 	already := c.claimed
-	c.lost, c.claimed, c.lostAt = true, true, time.Now()
+	c.claimed, c.lostAt = true, time.Now()
+	c.lost.Store(true)
 	t.workers--
 	if c.state == running {
 		t.running--
@@ -379,16 +380,12 @@ func (t *Turn) giveUp(l *lease) {
 // late records what a call that was given up returned at last. It is false for
 // any other call.
 func (t *Turn) late(c *call, res tool.Result) bool {
-	t.mu.Lock()
-	lost := c.lost
-	t.mu.Unlock()
-	if !lost {
+	if !c.lost.Load() {
 		return false
 	}
 	unpark(c.atGates(-1, -1))
 	if t.set.observe != nil {
-		res = t.set.cleaned(c.req, res)
-		c.emit(audit.Event{Kind: audit.Late, Result: &res, Took: time.Since(c.started)})
+		c.emitResult(audit.Late, t.set.cleaned(c.req, res))
 	}
 	t.view.session.conv.found(c)
 	return true

@@ -25,7 +25,7 @@ type Turn struct {
 	caller  tool.Caller
 	options TurnOptions
 	number  int
-	id      string
+	serial  uint64 // of all turns of the runtime
 	hooks   []Hook
 	limit   int
 	quiet   bool // begun by Do: Wait starts the work
@@ -58,6 +58,9 @@ type Turn struct {
 	waiting  map[string]*call
 	unanswer func() // stops listening to the inbox
 	held     *heldTurn
+
+	only     call // the first, if it is the only one
+	onlyList [1]*call
 }
 
 // TurnOptions are how one turn differs. The zero value is an ordinary turn.
@@ -94,6 +97,7 @@ func (v *View) begin(ctx context.Context, o TurnOptions) *Turn {
 	s := v.session
 	t := &Turn{view: v, set: &s.rt.set, ctx: ctx, caller: s.caller, options: o, began: time.Now()}
 	t.over.cause = errOver
+	t.serial = t.set.turns.Add(1)
 	t.cond.L = &t.mu
 	t.hooks, t.limit = t.set.hooks, t.set.limit
 	if len(o.Hooks) > 0 {
@@ -131,16 +135,26 @@ func (t *Turn) Add(calls ...tool.Call) {
 	}
 	t.adding.Lock()
 	defer t.adding.Unlock()
-	made := make([]call, len(calls))
-	first := t.reserve(len(made))
-	ids := t.names(first, len(calls))
-	for i := range made {
-		c := &made[i]
-		c.turn, c.index, c.given = t, first+i, calls[i]
-		c.first.ID = ids[i]
-		c.arrive()
-		t.admit(c)
+	first := t.reserve(len(calls))
+	if len(calls) == 1 && first == 0 {
+		t.arrive(&t.only, 0, t.ids(0, 1), calls[0]) // most turns have one call: no more memory for it
+		return
 	}
+	made := make([]call, len(calls))
+	ids := t.ids(first, len(calls))
+	size := 0
+	for i := range made {
+		end := size + t.idSize(first+i)
+		t.arrive(&made[i], first+i, ids[size:end], calls[i])
+		size = end
+	}
+}
+
+func (t *Turn) arrive(c *call, index int, id string, given tool.Call) {
+	c.turn, c.index, c.given = t, index, given
+	c.first.ID = id
+	c.arrive()
+	t.admit(c)
 }
 
 // reserve makes room for n results and gives the place of the first.
@@ -148,8 +162,12 @@ func (t *Turn) reserve(n int) (first int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	first = len(t.results)
-	t.calls = slices.Grow(t.calls, n)
-	t.results = append(t.results, make([]tool.Result, n)...)
+	if first == 0 && n == 1 {
+		t.calls = t.onlyList[:0]
+	} else {
+		t.calls = slices.Grow(t.calls, n)
+	}
+	t.results = slices.Grow(t.results, n)[:first+n]
 	t.open += n
 	if err := t.ctx.Err(); err != nil && t.stopped == nil {
 		t.stopped = hostStop(t.ctx)
@@ -157,27 +175,31 @@ func (t *Turn) reserve(n int) (first int) {
 	return first
 }
 
-// names are Ferrule's ids for calls: unique over all processes, one piece of
-// memory.
-func (t *Turn) names(first, n int) []string {
-	if t.id == "" {
-		t.id = t.set.name + "-" + strconv.FormatUint(t.set.turns.Add(1), 36) + "."
-	}
-	if n == 1 {
-		return []string{t.id + strconv.Itoa(first)}
-	}
-	var text []byte
-	ends := make([]int, n)
+// ids are Ferrule's ids for n calls, one behind another in one text: unique over
+// all processes.
+func (t *Turn) ids(first, n int) string {
+	text := make([]byte, 0, 64)
 	for i := range n {
-		text = strconv.AppendInt(append(text, t.id...), int64(first+i), 10)
-		ends[i] = len(text)
+		text = append(text, t.set.name...)
+		text = append(text, '-')
+		text = strconv.AppendUint(text, t.serial, 10)
+		text = append(text, '.')
+		text = strconv.AppendInt(text, int64(first+i), 10)
 	}
-	all, from := string(text), 0
-	ids := make([]string, n)
-	for i, end := range ends {
-		ids[i], from = all[from:end], end
+	return string(text)
+}
+
+// idSize is how long the id of one call is.
+func (t *Turn) idSize(index int) int {
+	return len(t.set.name) + len("-.") + digits(t.serial) + digits(uint64(index)) //nolint:gosec // never negative
+}
+
+func digits(n uint64) int {
+	d := 1
+	for ; n >= 10; n /= 10 {
+		d++
 	}
-	return ids
+	return d
 }
 
 // admit gives an arrived call its place in the order, or its result if it is
@@ -203,7 +225,7 @@ func (t *Turn) admit(c *call) {
 		}
 		return
 	}
-	t.schedule.plan(c)
+	t.schedule.plan(c, t.calls)
 	if c.step.waits == 0 {
 		t.push(c)
 	} else if c.askEarly {
@@ -383,8 +405,8 @@ func (t *Turn) settle(c *call, res tool.Result) {
 
 // keep puts a result in its place and lets those start that waited for it.
 func (t *Turn) keep(c *call, res tool.Result) {
-	c.withdraw()
 	t.mu.Lock()
+	questions := t.questionsOf(c)
 	t.results[c.index] = res
 	c.state = over
 	t.open--
@@ -400,6 +422,7 @@ func (t *Turn) keep(c *call, res tool.Result) {
 		t.cond.Broadcast()
 	}
 	t.mu.Unlock()
+	t.takeBack(questions)
 }
 
 // wait leaves a call to a person: it holds no slot and no goroutine.
@@ -468,7 +491,7 @@ func (t *Turn) move(c *call) (mine bool) {
 		t.settle(c, why.result())
 		return true
 	}
-	ready := t.schedule.move(c, c.req.Claims)
+	ready := t.schedule.move(c, c.req.Claims, t.calls)
 	behind := func(o *call) bool { return o.step.waits > 0 } // it was ready, and now waits for this one
 	t.ready, t.parked = slices.DeleteFunc(t.ready, behind), slices.DeleteFunc(t.parked, behind)
 	for _, r := range ready {
@@ -509,7 +532,7 @@ func (t *Turn) Wait() []tool.Result {
 	}
 	first := !t.closed
 	t.closed = true
-	results := slices.Clone(t.results)
+	results := slices.Clip(t.results)
 	t.mu.Unlock()
 	if first {
 		t.end()
