@@ -38,7 +38,7 @@ func (c *call) gates() []*gate {
 	if c.entry.gate == nil && s.sources == nil && s.tenants == nil {
 		return nil
 	}
-	all := []*gate{c.entry.gate, s.sources[c.entry.source.Name], s.tenants[c.turn.caller.Tenant]}
+	all := []*gate{c.entry.gate, s.sources[c.entry.source.Name], s.tenants[c.first.Caller.Tenant]}
 	return slices.DeleteFunc(all, func(g *gate) bool { return g == nil })
 }
 

@@ -67,7 +67,7 @@ func (l *lease) Err() error {
 		if l.values.Err() == nil && !l.overdue(time.Now()) {
 			return nil
 		}
-		l.turn.watch(l)
+		l.turn.observe(l)
 		if e = l.end.Load(); e == nil {
 			return nil // the host stopped, but this call has time left
 		}
@@ -80,7 +80,7 @@ func (l *lease) Err() error {
 
 // Done makes the channel, and lets the turn's timer look at this lease.
 func (l *lease) Done() <-chan struct{} {
-	l.turn.watch(l)
+	l.turn.observe(l)
 	l.turn.mu.Lock()
 	defer l.turn.mu.Unlock()
 	if l.done == nil {
@@ -94,7 +94,7 @@ func (l *lease) Done() <-chan struct{} {
 
 // AfterFunc lets package context derive from a lease without a goroutine.
 func (l *lease) AfterFunc(f func()) (stop func() bool) {
-	l.turn.watch(l)
+	l.turn.observe(l)
 	l.turn.mu.Lock()
 	defer l.turn.mu.Unlock()
 	if l.end.Load() != nil {

@@ -73,8 +73,7 @@ type call struct {
 	leased    *lease
 	stop      *stop
 	lost      atomic.Bool // given up
-	lostAt    time.Time
-	inside    bool // it holds places in its gates
+	inside    bool        // it holds places in its gates
 }
 
 // by is what made the input of a call what it is.
@@ -106,7 +105,7 @@ func (c *call) arrive() {
 	t := c.turn
 	c.by = byModel
 	c.req = &c.first
-	c.first = tool.Request{Caller: t.caller, ID: c.first.ID, CallID: c.given.ID, Turn: t.number, Index: c.index, Name: c.given.Name}
+	c.first = tool.Request{Caller: t.view.session.caller, ID: c.first.ID, CallID: c.given.ID, Turn: t.number, Index: c.index, Name: c.given.Name}
 	c.entry, c.known = t.view.resolve(t.ctx, c.given.Name)
 	if c.entry != nil {
 		c.first.Tool, c.first.Source = &c.entry.tool.Info, c.entry.source
@@ -451,7 +450,7 @@ func (c *call) send(u tool.Update) {
 
 // emit tells the observer, who must be there.
 func (c *call) emit(e audit.Event) {
-	e.Request, e.Session, e.Turn = c.req, c.turn.caller.Session, c.turn.number
+	e.Request, e.Session, e.Turn = c.req, c.first.Caller.Session, c.turn.number
 	if e.Name == "" {
 		e.Name = c.given.Name
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -368,9 +367,10 @@ const byAnswerFailed = "Runtime.Answer failed"
 func (c *call) askHost(q policy.Question) {
 	t := c.turn
 	l := &lease{values: t.ctx, turn: t}
-	l.last(time.Until(q.Expires))
 	t.mu.Lock()
 	t.workers++
+	t.begins()
+	l.last(time.Until(q.Expires))
 	t.look(l)
 	t.mu.Unlock()
 	go func() {
@@ -385,9 +385,9 @@ func (c *call) askHost(q policy.Question) {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			if l.watched {
-				l.end.CompareAndSwap(nil, &t.over)
+				l.end.CompareAndSwap(nil, t.set.over)
 				l.shut()
-				t.leases = slices.DeleteFunc(t.leases, func(o *lease) bool { return o == l })
+				t.watching.forget(l)
 				t.workers--
 				t.cond.Broadcast()
 			}

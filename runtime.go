@@ -118,6 +118,7 @@ type settings struct {
 	name     string // random, so that ids are unique over all processes
 	turns    atomic.Uint64
 	gateLock sync.Mutex
+	over     *ending // of functions that have returned
 }
 
 // freeze takes the fields as they are now, the first time it is called.
@@ -140,6 +141,7 @@ func (rt *Runtime) freeze() *settings {
 		}
 		s.limit = max(s.limit, 1)
 		s.sources, s.tenants = gates(rt.SourceLimits), gates(rt.TenantLimits)
+		s.over = &ending{cause: errOver}
 		s.name = strings.ToLower(rand.Text()[:12])
 		rt.reg.open(rt)
 	})

@@ -146,7 +146,7 @@ type conversation struct {
 	closed bool
 	turns  int // begun so far
 	active int // not over
-	lost   []*call
+	lost   []lostCall
 	held   map[int]*heldTurn
 
 	seen     map[*entry]*entry // forms for this session; nil: not offered
@@ -247,18 +247,24 @@ func (l *loadedSet) within(tools *toolset) *loadedSet {
 	return l
 }
 
+// lostCall is a call that was given up and has not returned.
+type lostCall struct {
+	*call
+	at time.Time
+}
+
 // lose remembers a call that did not return; found forgets it.
 func (c *conversation) lose(l *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.lost = append(c.lost, l)
+	c.lost = append(c.lost, lostCall{l, time.Now()})
 	c.lostCount.Add(1)
 }
 
 func (c *conversation) found(l *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.lost = slices.DeleteFunc(c.lost, func(o *call) bool { return o == l })
+	c.lost = slices.DeleteFunc(c.lost, func(o lostCall) bool { return o.call == l })
 	c.lostCount.Add(-1)
 	c.cond.Broadcast()
 }
@@ -273,7 +279,7 @@ func (c *conversation) inTheWay(e *entry, claims tool.Claims) *call {
 	defer c.mu.Unlock()
 	for _, l := range c.lost {
 		if l.entry.same(e) || conflict(l.planned, claims) {
-			return l
+			return l.call
 		}
 	}
 	return nil
@@ -301,7 +307,7 @@ func (c *conversation) close(ctx context.Context) error {
 	}
 	var still []string
 	for _, l := range c.lost {
-		still = append(still, fmt.Sprintf("%s (%s, given up %s ago)", l.given.Name, l.req.ID, time.Since(l.lostAt).Round(time.Second)))
+		still = append(still, fmt.Sprintf("%s (%s, given up %s ago)", l.given.Name, l.first.ID, time.Since(l.at).Round(time.Second)))
 	}
 	if c.active > 0 {
 		still = append(still, fmt.Sprintf("%d turns", c.active))

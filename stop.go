@@ -52,15 +52,16 @@ func (t *Turn) halt(why *stop) {
 func (t *Turn) hostStops() {
 	now := time.Now()
 	t.mu.Lock()
-	if t.hard.IsZero() {
-		t.hard = now.Add(hostTime)
+	w := t.watch()
+	if w.hard.IsZero() {
+		w.hard = now.Add(hostTime)
 	}
-	for _, l := range t.leases {
+	for _, l := range w.leases {
 		if l.call == nil {
 			l.finish(context.Cause(t.ctx), now)
 		}
 	}
-	t.arm(t.hard)
+	t.arm(w.hard)
 	t.mu.Unlock()
 	t.halt(hostStop(t.ctx))
 }
@@ -127,10 +128,9 @@ func (t *Turn) cancel(c *call, why *stop) {
 	if c.stop == nil {
 		c.stop = why
 	}
-	for _, l := range t.leases {
-		if l.call == c {
-			l.finish(why.cause, time.Now())
-		}
+	for l := c.leased; l != nil; l = l.outer {
+		t.look(l)
+		l.finish(why.cause, time.Now())
 	}
 	t.recheck()
 }
@@ -148,188 +148,15 @@ func (t *Turn) stopFor(c *call) *stop {
 	return c.stop
 }
 
-// listen makes the end of the host's context heard. The mutex is held.
-func (t *Turn) listen() {
-	if t.unhost == nil && t.ctx.Done() != nil && !t.closed {
-		t.unhost = context.AfterFunc(t.ctx, t.hostStops)
-	}
-}
-
-// lease begins the time of one function; nil: the call is over and nothing more
-// is done for it.
-func (c *call) lease(d time.Duration) *lease {
-	t := c.turn
-	l := &lease{values: t.ctx, turn: t, call: c}
-	if !c.begin(l, d) {
-		return nil
-	}
-	return l
-}
-
-func (c *call) begin(l *lease, d time.Duration) bool {
-	t := c.turn
-	l.last(d)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if c.lost.Load() || c.stop != nil || c.claimed {
-		return false
-	}
-	if l.outer = c.leased; l.outer != nil {
-		l.outer.until.Store(0) // a wrapper's time stands still while what it wraps runs
-	}
-	c.leased = l
-	if !c.inline { // else it is looked at when it asks
-		t.look(l)
-	}
-	return true
-}
-
-// release ends the time of a function, and says why it was over before; nil: it
-// was not.
-func (c *call) release(l *lease) error {
-	t := c.turn
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	cause := l.cause()
-	if cause == nil && l.overdue(time.Now()) { // nobody looked
-		cause = errTime
-	}
-	l.end.CompareAndSwap(nil, &t.over)
-	if l.watched {
-		l.shut()
-		t.leases = slices.DeleteFunc(t.leases, func(o *lease) bool { return o == l })
-	}
-	if c.leased = l.outer; c.leased != nil {
-		c.leased.last(c.otherTime())
-		if c.leased.watched {
-			t.armFor(c.leased)
-		}
-	}
-	if c.lost.Load() {
-		return errLost
-	}
-	return cause
-}
-
-// watch lets the turn's timer look at a lease.
-func (t *Turn) watch(l *lease) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.listen()
-	if t.ctx.Err() != nil && t.hard.IsZero() { // not heard yet
-		t.hard = time.Now().Add(hostTime)
-		if t.stopped == nil {
-			t.stopped = hostStop(t.ctx)
-		}
-		if l.call == nil || l.call.entry.tool.Cancel {
-			if l.call != nil && l.call.stop == nil {
-				l.call.stop = t.stopped
-			}
-			l.finish(context.Cause(t.ctx), time.Now())
-		}
-	}
-	t.look(l)
-	t.recheck()
-}
-
-// look is watch for who holds the mutex.
-func (t *Turn) look(l *lease) {
-	if l.watched || l.end.Load() != nil {
-		return
-	}
-	l.watched = true
-	t.leases = append(t.leases, l)
-	t.armFor(l)
-	t.arm(t.hard)
-}
-
-func (t *Turn) armFor(l *lease) {
-	if at, ok := l.Deadline(); ok {
-		t.arm(at)
-	}
-}
-
-// arm sets the turn's one timer, unless it is set for earlier.
-func (t *Turn) arm(at time.Time) {
-	if at.IsZero() || !t.timerAt.IsZero() && !at.Before(t.timerAt) {
-		return
-	}
-	t.timerAt = at
-	if t.timer == nil {
-		t.timer = time.AfterFunc(time.Until(at), t.tick)
-		return
-	}
-	t.timer.Reset(time.Until(at))
-}
-
-// recheck looks at all leases now, and lets the timer give up what is to be
-// given up.
-func (t *Turn) recheck() {
-	now := time.Now()
-	if len(t.review(now)) > 0 {
-		t.arm(now)
-	}
-}
-
-// tick is what the timer does.
-func (t *Turn) tick() {
-	t.mu.Lock()
-	t.timerAt = time.Time{}
-	late := t.review(time.Now())
-	t.mu.Unlock()
-	for _, l := range late {
-		t.giveUp(l)
-	}
-}
-
-// review ends leases whose time is over, wakes calls whose question has
-// expired, and gives those leases whose function did not return in time. The
-// mutex is held.
-func (t *Turn) review(now time.Time) (late []*lease) {
-	for _, l := range t.leases {
-		if l.end.Load() == nil {
-			switch {
-			case l.overdue(now):
-				l.finish(errTime, now)
-			case !t.hard.IsZero() && !now.Before(t.hard):
-				l.finish(context.Cause(t.ctx), now)
-			default:
-				t.armFor(l)
-				t.arm(t.hard)
-				continue
-			}
-		}
-		if at := l.end.Load().at.Add(grace); now.Before(at) {
-			t.arm(at)
-		} else {
-			late = append(late, l)
-		}
-	}
-	for _, c := range t.waiting {
-		if c.state != waiting || c.asked() == nil {
-			continue
-		}
-		if at := c.asked().Expires; now.Before(at) {
-			t.arm(at)
-		} else {
-			t.resume(c)
-			t.hire()
-		}
-	}
-	return late
-}
-
 // giveUp ends a call whose function did not return: it gets its result now, and
 // what comes later is recorded, never delivered.
 func (t *Turn) giveUp(l *lease) {
 	t.mu.Lock()
-	i := slices.Index(t.leases, l)
-	if i < 0 || l.call != nil && l.call.inline {
+	if !l.watched || l.call != nil && l.call.inline {
 		t.mu.Unlock()
 		return // it returned, or nobody else could do the work of its goroutine
 	}
-	t.leases = slices.Delete(t.leases, i, i+1)
-	l.watched = false
+	t.watching.forget(l)
 	c := l.call
 	switch {
 	case c == nil:
@@ -340,7 +167,7 @@ func (t *Turn) giveUp(l *lease) {
 		return
 	}
 	already := c.claimed
-	c.claimed, c.lostAt = true, time.Now()
+	c.claimed = true
 	c.lost.Store(true)
 	t.workers--
 	if c.state == running {

@@ -19,25 +19,24 @@ import (
 // says Cancel end at once, others have 10 s, and what has not begun is aborted.
 // [Turn.Interrupt] is a person's: calls that do not say Cancel run on.
 type Turn struct {
-	view    *View
-	set     *settings
-	ctx     context.Context //nolint:containedctx // a turn is a call that takes a while
-	caller  tool.Caller
-	options TurnOptions
-	number  int
-	serial  uint64 // of all turns of the runtime
-	hooks   []Hook
-	limit   int
-	quiet   bool // begun by Do: Wait starts the work
-	over    ending
-	began   time.Time
+	view     *View
+	set      *settings
+	ctx      context.Context //nolint:containedctx // a turn is a call that takes a while
+	number   int
+	serial   uint64 // of all turns of the runtime
+	hooks    []Hook
+	limit    int
+	handsOff bool // HandBack
+	quiet    bool // begun by Do: Wait starts the work
 
 	adding sync.Mutex // calls are planned in the order in which they are added
 
 	mu       sync.Mutex
 	cond     sync.Cond
-	schedule schedule
-	calls    []*call // that have arrived
+	began    time.Time // when the first function was called
+	schedule *schedule // nil: there is one call, at most
+	watching *watch    // nil: nobody needs a clock
+	calls    []*call   // that have arrived
 	results  []tool.Result
 	open     int     // calls without a result
 	ready    []*call // wait for a slot, in call order
@@ -47,20 +46,16 @@ type Turn struct {
 	workers  int
 	starting bool // a worker was started and has not begun yet
 	closed   bool
-
-	leases   []*lease
-	timer    *time.Timer
-	timerAt  time.Time
-	unhost   func() bool // stops listening to the host's context
-	stopped  *stop       // the whole turn was stopped
-	hard     time.Time   // when calls that go on after the host's stop must end
-	fallen   []*stop     // calls that stop their siblings, later ones too
+	stopped  *stop   // the whole turn was stopped
+	fallen   []*stop // calls that stop their siblings, later ones too
 	waiting  map[string]*call
 	unanswer func() // stops listening to the inbox
 	held     *heldTurn
 
-	only     call // the first, if it is the only one
-	onlyList [1]*call
+	// The first call, if it is the only one: most turns need no more memory.
+	only      call
+	onlyCall  [1]*call
+	onlyReady [1]*call
 }
 
 // TurnOptions are how one turn differs. The zero value is an ordinary turn.
@@ -95,8 +90,7 @@ const (
 
 func (v *View) begin(ctx context.Context, o TurnOptions) *Turn {
 	s := v.session
-	t := &Turn{view: v, set: &s.rt.set, ctx: ctx, caller: s.caller, options: o, began: time.Now()}
-	t.over.cause = errOver
+	t := &Turn{view: v, set: &s.rt.set, ctx: ctx, handsOff: o.HandBack}
 	t.serial = t.set.turns.Add(1)
 	t.cond.L = &t.mu
 	t.hooks, t.limit = t.set.hooks, t.set.limit
@@ -163,7 +157,7 @@ func (t *Turn) reserve(n int) (first int) {
 	defer t.mu.Unlock()
 	first = len(t.results)
 	if first == 0 && n == 1 {
-		t.calls = t.onlyList[:0]
+		t.calls, t.ready = t.onlyCall[:0], t.onlyReady[:0]
 	} else {
 		t.calls = slices.Grow(t.calls, n)
 	}
@@ -225,7 +219,7 @@ func (t *Turn) admit(c *call) {
 		}
 		return
 	}
-	t.schedule.plan(c, t.calls)
+	t.plan(c)
 	if c.step.waits == 0 {
 		t.push(c)
 	} else if c.askEarly {
@@ -235,6 +229,20 @@ func (t *Turn) admit(c *call) {
 		t.hire()
 	}
 	t.mu.Unlock()
+}
+
+// plan gives a call its place. The first needs none until there is another.
+func (t *Turn) plan(c *call) {
+	if t.schedule == nil {
+		if len(t.calls) == 1 {
+			return
+		}
+		t.schedule = new(schedule)
+		if first := t.calls[0]; !first.claimed {
+			t.schedule.plan(first, t.calls)
+		}
+	}
+	t.schedule.plan(c, t.calls)
 }
 
 // push queues a call that waits only for a slot, in call order.
@@ -418,7 +426,7 @@ func (t *Turn) keep(c *call, res tool.Result) {
 	if !t.quiet || t.workers > 0 {
 		t.hire()
 	}
-	if t.open == 0 || t.quiet || t.options.HandBack {
+	if t.open == 0 || t.quiet || t.handsOff {
 		t.cond.Broadcast()
 	}
 	t.mu.Unlock()
@@ -491,6 +499,10 @@ func (t *Turn) move(c *call) (mine bool) {
 		t.settle(c, why.result())
 		return true
 	}
+	if t.schedule == nil {
+		t.schedule = new(schedule)
+		t.schedule.plan(c, t.calls)
+	}
 	ready := t.schedule.move(c, c.req.Claims, t.calls)
 	behind := func(o *call) bool { return o.step.waits > 0 } // it was ready, and now waits for this one
 	t.ready, t.parked = slices.DeleteFunc(t.ready, behind), slices.DeleteFunc(t.parked, behind)
@@ -520,7 +532,7 @@ func (t *Turn) Wait() []tool.Result {
 			if t.open == 0 {
 				break
 			}
-			if t.options.HandBack && t.idle() {
+			if t.handsOff && t.idle() {
 				t.mu.Unlock()
 				t.handBack()
 				t.mu.Lock()
@@ -557,15 +569,12 @@ func (t *Turn) idle() bool {
 // end lets go of everything, and asks the host for tools of the next turn.
 func (t *Turn) end() {
 	t.mu.Lock()
-	if t.timer != nil {
-		t.timer.Stop()
+	if t.watching != nil {
+		t.watching.end()
 	}
-	unhost, unanswer := t.unhost, t.unanswer
-	t.unhost, t.unanswer = nil, nil
+	unanswer := t.unanswer
+	t.unanswer = nil
 	t.mu.Unlock()
-	if unhost != nil {
-		unhost()
-	}
 	if unanswer != nil {
 		unanswer()
 	}

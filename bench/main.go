@@ -17,6 +17,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -55,11 +56,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 }
 
 func bench(ctx context.Context, out io.Writer, check bool) error {
-	list, err := works(ctx)
-	if err != nil {
-		return err
-	}
-	rows, err := measure(list, 12, 100*time.Millisecond)
+	rows, compared, err := figures(ctx)
 	if err != nil {
 		return err
 	}
@@ -71,11 +68,11 @@ func bench(ctx context.Context, out io.Writer, check bool) error {
 	if err != nil {
 		return err
 	}
-	text := table(rows) + "\n" + hostileTable("schema", refused) + "\n" + hostileTable("schema and value", handled)
+	text := table(rows) + "\n" + comparisonTable(compared) + "\n" + hostileTable("schema", refused) + "\n" + hostileTable("schema and value", handled)
 	fmt.Fprintln(out, text)
 	hostile := append(refused, handled...)
 	if check {
-		if all := append(missed(rows), slow(hostile)...); len(all) > 0 {
+		if all := slices.Concat(missed(rows), missed(compared), slow(hostile)); len(all) > 0 {
 			return fmt.Errorf("missed: %s", strings.Join(all, "; "))
 		}
 		return nil
@@ -92,7 +89,7 @@ func bench(ctx context.Context, out io.Writer, check bool) error {
 	}
 	fmt.Fprintln(out, behaviour)
 
-	all := append(rows, hostile...)
+	all := slices.Concat(rows, compared, hostile)
 	for _, m := range others {
 		all = append(append(all, m.one, m.ten), m.alone...)
 	}
@@ -112,6 +109,44 @@ func bench(ctx context.Context, out io.Writer, check bool) error {
 		}
 	}
 	return nil
+}
+
+// figures measures Ferrule: works against the floor, and works against each
+// other.
+func figures(ctx context.Context) (rows, compared []row, err error) {
+	list, err := works(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	more, err := runtimeWorks(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if rows, err = measure(append(list, more...), 12, 100*time.Millisecond); err != nil {
+		return nil, nil, err
+	}
+	if compared, err = compare(rows); err != nil {
+		return nil, nil, err
+	}
+	started, err := goroutines(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	waited, err := wall(ctx)
+	return rows, slices.Concat(compared, []row{started}, waited), err
+}
+
+func comparisonTable(rows []row) string {
+	var b strings.Builder
+	b.WriteString("| compared | ratio | at most |\n|---|---|---|\n")
+	for _, r := range rows {
+		most := ""
+		if r.most > 0 {
+			most = fmt.Sprintf("%.2f", r.most)
+		}
+		fmt.Fprintf(&b, "| %s | %.3f | %s |\n", r.Name, r.Ratio, most)
+	}
+	return b.String()
 }
 
 // missed names every bound that does not hold.
@@ -143,7 +178,10 @@ func table(rows []row) string {
 	for _, r := range rows {
 		most := ""
 		if r.most > 0 {
-			most = fmt.Sprintf("%.2f, %d allocations", r.most, r.mostAllocs)
+			most = fmt.Sprintf("%.2f", r.most)
+		}
+		if r.mostAllocs >= 0 {
+			most += fmt.Sprintf(", %d allocations", r.mostAllocs)
 		}
 		fmt.Fprintf(&b, "| %s | %.0f | %d | %d | %.3f | %s |\n", r.Name, r.NS, r.Allocs, r.Bytes, r.Ratio, most)
 	}

@@ -17,6 +17,7 @@ type row struct {
 	Bytes  int64   `json:"bytes"`
 	Ratio  float64 `json:"ratio_to_floor"`
 
+	times      []float64 // of each round
 	most       float64
 	mostAllocs int64
 	mostTime   time.Duration // of hostile input, which has no ratio
@@ -47,7 +48,7 @@ func measure(list []work, rounds int, slice time.Duration) ([]row, error) {
 		}
 	}
 	for i := range rows {
-		rows[i].NS, rows[i].Ratio = median(times[i]), median(ratios[i])
+		rows[i].NS, rows[i].Ratio, rows[i].times = median(times[i]), median(ratios[i]), times[i]
 	}
 	return rows, nil
 }
@@ -64,7 +65,7 @@ func calibrate(w work, slice time.Duration) (int, error) {
 	if err := w.one(); err != nil {
 		return 0, err
 	}
-	for n := 64; ; n *= 2 {
+	for n := 1; ; n *= 2 {
 		if took := cpu(w, n); took > slice/4 {
 			return max(n, int(float64(n)*float64(slice)/float64(took))), nil
 		}

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/metrics"
+	"strings"
+	"time"
+
+	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// own is a session with these tools, which the program allows itself.
+func own(tools ...*tool.Tool) (*ferrule.Session, error) {
+	rt := &ferrule.Runtime{Policy: policy.AllowOwn{}}
+	if err := rt.Add(tools...); err != nil {
+		return nil, err
+	}
+	return rt.Session(tool.Caller{}), nil
+}
+
+// noop is the tool of the floor, with a schema, an output schema and a limit.
+func noop(cooperative bool) (*tool.Tool, error) {
+	return tool.New(tool.Info{
+		Name: "search", Description: "Search files for a pattern.",
+		Claims: tool.Claims{Parallel: true}, Cooperative: cooperative,
+	}, call)
+}
+
+func equalCalls(n int) []tool.Call {
+	calls := make([]tool.Call, n)
+	for i := range calls {
+		calls[i] = tool.Call{ID: fmt.Sprintf("call_%d", i+1), Name: "search", Input: json.RawMessage(inOrder)}
+	}
+	return calls
+}
+
+// do is a work that runs a turn.
+func do(ctx context.Context, view *ferrule.View, calls []tool.Call) func() error {
+	return func() error {
+		for _, r := range view.Do(ctx, calls...) {
+			if r.Err != nil {
+				return r.Err
+			}
+		}
+		return nil
+	}
+}
+
+// Names of works that others are compared with.
+const (
+	tenCalls     = "a turn of 10 no-op calls that may overlap"
+	hundredCalls = "a turn of 100 such calls"
+	plan1000     = "planning 1,000 calls"
+	plan10000    = "planning 10,000 calls"
+	view10       = "view and definitions for a turn, 10 tools"
+	view10000    = "view and definitions for a turn, 10,000 tools"
+)
+
+// runtimeWorks are what a call and a turn cost.
+func runtimeWorks(ctx context.Context) ([]work, error) {
+	var list []work
+	for _, w := range []struct {
+		name        string
+		ratio       float64
+		allocs      int64
+		cooperative bool
+		calls       int
+	}{
+		{"one no-op Cooperative call, its whole life", 0.85, 14, true, 1},
+		{"one no-op call of another tool", 1.8, -1, false, 1},
+		{tenCalls, 10, -1, false, 10},
+		{hundredCalls, 0, -1, false, 100},
+	} {
+		t, err := noop(w.cooperative)
+		if err != nil {
+			return nil, err
+		}
+		s, err := own(t)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, work{w.name, w.ratio, w.allocs, do(ctx, s.View(ctx), equalCalls(w.calls))})
+	}
+	for _, w := range []struct {
+		name  string
+		calls int
+		ratio float64
+	}{{plan1000, 1000, 0}, {plan10000, 10_000, 5_000}} {
+		plan, err := planning(ctx, w.calls)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, work{w.name, w.ratio, -1, plan})
+	}
+	for _, w := range []struct {
+		name  string
+		tools int
+	}{{view10, 10}, {view10000, 10_000}} {
+		offer, err := offering(ctx, w.tools)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, work{w.name, 0, -1, offer})
+	}
+	return list, nil
+}
+
+// planning adds calls that read and write files behind one that holds them all
+// up: they arrive and get their places, and none runs. Their arrival (schema,
+// claims, rules) is measured with it.
+func planning(ctx context.Context, n int) (func() error, error) {
+	begun := make(chan struct{}, 1)
+	hold := tool.Tool{
+		Info: tool.Info{Name: "hold", Description: "Hold everything up.", Input: json.RawMessage(`{"type":"object"}`), Cancel: true, Cooperative: true},
+		Run: func(ctx context.Context, _ tool.Args) (tool.Result, error) {
+			begun <- struct{}{}
+			<-ctx.Done()
+			return tool.Result{}, ctx.Err()
+		},
+	}
+	touch := tool.Tool{
+		Info: tool.Info{Name: "touch", Description: "Touch a file.", Input: json.RawMessage(`{"type":"object","properties":{"f":{"type":"string"}}}`)},
+		ClaimsOf: func(a tool.Args) (tool.Claims, error) {
+			path := strings.TrimSuffix(strings.TrimPrefix(a.Text(), `{"f":"`), `"}`)
+			return tool.Claims{Parallel: true, Touches: []tool.Access{{Resource: "file:" + path, Write: strings.HasSuffix(path, "0")}}}, nil
+		},
+		Run: func(context.Context, tool.Args) (tool.Result, error) { return tool.Result{}, nil },
+	}
+	s, err := own(&hold, &touch)
+	if err != nil {
+		return nil, err
+	}
+	calls := make([]tool.Call, n)
+	for i := range calls {
+		calls[i] = tool.Call{Name: "touch", Input: fmt.Appendf(nil, `{"f":"/src/%d/%d"}`, i%7, i%100)}
+	}
+	view := s.View(ctx)
+	return func() error {
+		t := view.Begin(ctx, ferrule.TurnOptions{})
+		t.Add(tool.Call{Name: "hold"})
+		<-begun
+		t.Add(calls...)
+		t.Interrupt()
+		if got := len(t.Wait()); got != n+1 {
+			return fmt.Errorf("got %d results, want %d", got, n+1)
+		}
+		return nil
+	}, nil
+}
+
+// offering makes a view and its definitions, as every turn does. The set of
+// tools does not change.
+func offering(ctx context.Context, n int) (func() error, error) {
+	tools := make([]*tool.Tool, n)
+	for i := range tools {
+		t, err := tool.New(tool.Info{Name: fmt.Sprintf("tool_%d", i), Description: "Search files for a pattern.", Claims: tool.Claims{ReadOnly: true}}, call)
+		if err != nil {
+			return nil, err
+		}
+		tools[i] = t
+	}
+	s, err := own(tools...)
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		text, err := s.View(ctx).Definitions(ferrule.JSON{})
+		if err == nil && len(text) < 100*n {
+			err = errors.New("got no definitions")
+		}
+		return err
+	}, nil
+}
+
+// comparison is one work as a multiple of another, in the same rounds.
+type comparison struct {
+	name   string
+	of, to string
+	most   float64
+	count  func(row) []float64
+}
+
+func comparisons() []comparison {
+	cpu := func(r row) []float64 { return r.times }
+	allocs := func(r row) []float64 { return []float64{float64(r.Allocs)} }
+	return []comparison{
+		{"CPU of 100 calls to that of 10", hundredCalls, tenCalls, 10.5, cpu},
+		{"allocations of 100 calls to those of 10", hundredCalls, tenCalls, 10.5, allocs},
+		{"planning 10,000 calls to planning 1,000", plan10000, plan1000, 15, cpu},
+		{"view and definitions of 10,000 tools to those of 10", view10000, view10, 1.1, cpu},
+	}
+}
+
+// compare makes rows of the comparisons.
+func compare(rows []row) ([]row, error) {
+	byName := make(map[string]row)
+	for _, r := range rows {
+		byName[r.Name] = r
+	}
+	var all []row
+	for _, c := range comparisons() {
+		of, to := c.count(byName[c.of]), c.count(byName[c.to])
+		if len(of) == 0 || len(of) != len(to) {
+			return nil, fmt.Errorf("%s: got %d and %d figures", c.name, len(of), len(to))
+		}
+		ratios := make([]float64, len(of))
+		for i := range of {
+			ratios[i] = of[i] / to[i]
+		}
+		all = append(all, row{Name: c.name, Ratio: median(ratios), most: c.most, mostAllocs: -1})
+	}
+	return all, nil
+}
+
+// goroutines is how many goroutines a turn of ten no-op calls starts, on
+// average.
+func goroutines(ctx context.Context) (row, error) {
+	t, err := noop(false)
+	if err != nil {
+		return row{}, err
+	}
+	s, err := own(t)
+	if err != nil {
+		return row{}, err
+	}
+	one := do(ctx, s.View(ctx), equalCalls(10))
+	const turns = 2000
+	before := created()
+	for range turns {
+		if err := one(); err != nil {
+			return row{}, err
+		}
+	}
+	return row{Name: "goroutines that a turn of 10 no-op calls starts", Ratio: float64(created()-before) / turns, most: 2, mostAllocs: -1}, nil
+}
+
+func created() uint64 {
+	sample := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// sleeper is a tool that takes a while.
+func sleeper(d time.Duration, info tool.Info, claims func(tool.Args) (tool.Claims, error)) *tool.Tool {
+	info.Description, info.Input = "Take a while.", json.RawMessage(`{"type":"object"}`)
+	return &tool.Tool{Info: info, ClaimsOf: claims, Run: func(context.Context, tool.Args) (tool.Result, error) {
+		time.Sleep(d)
+		return tool.Result{}, nil
+	}}
+}
