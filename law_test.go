@@ -645,7 +645,7 @@ func (t *Turn) state() string {
 	for _, c := range t.calls {
 		if c.state != over {
 			fmt.Fprintf(&b, "%d %s: state %d, claimed %v, waits %d, busy %v, answered %v, asks %v, lost %v, leased %v\n",
-				c.index, c.given.Name, c.state, c.claimed, c.step.waits, c.busy, c.answered, c.asks, c.lost.Load(), c.leased != nil)
+				c.index, c.first.Name, c.state, c.claimed, c.step.waits, c.busy, c.answered, c.asks, c.lost.Load(), c.leased != nil)
 		}
 	}
 	return b.String()

@@ -14,18 +14,29 @@ import (
 // It takes values from the host's context but not its end. A host that stops
 // ends calls by rule D6, each in its own time.
 type lease struct {
-	values context.Context //nolint:containedctx // it is a context itself
-	turn   *Turn
-	call   *call        // nil: of the host's Answer
-	outer  *lease       // of the wrapper that this function runs in
-	until  atomic.Int64 // the deadline, in nanoseconds from the turn's beginning; 0: none
-	end    atomic.Pointer[ending]
+	turn  *Turn
+	call  *call        // nil: of the host's Answer
+	outer *lease       // of the wrapper that this function runs in
+	until atomic.Int64 // the deadline, in nanoseconds from the turn's beginning; 0: none
+	end   atomic.Pointer[ending]
 
 	// Guarded by the turn's mutex.
 	watched bool // the turn's timer looks at it
-	done    chan struct{}
-	after   map[int]func()
-	next    int
+	ears    *ears
+}
+
+// ears are who waits for the end of a lease; most have none.
+type ears struct {
+	done  chan struct{}
+	after map[int]func()
+	next  int
+}
+
+func (l *lease) listeners() *ears {
+	if l.ears == nil {
+		l.ears = new(ears)
+	}
+	return l.ears
 }
 
 var _ context.Context = (*lease)(nil)
@@ -58,13 +69,13 @@ func (l *lease) last(d time.Duration) {
 }
 
 // Value is the host's.
-func (l *lease) Value(key any) any { return l.values.Value(key) }
+func (l *lease) Value(key any) any { return l.turn.ctx.Value(key) }
 
 // Err polls: without somebody who waits for Done there is no timer.
 func (l *lease) Err() error {
 	e := l.end.Load()
 	if e == nil {
-		if l.values.Err() == nil && !l.overdue(time.Now()) {
+		if l.turn.ctx.Err() == nil && !l.overdue(time.Now()) {
 			return nil
 		}
 		l.turn.observe(l)
@@ -83,13 +94,14 @@ func (l *lease) Done() <-chan struct{} {
 	l.turn.observe(l)
 	l.turn.mu.Lock()
 	defer l.turn.mu.Unlock()
-	if l.done == nil {
-		l.done = make(chan struct{})
+	e := l.listeners()
+	if e.done == nil {
+		e.done = make(chan struct{})
 		if l.end.Load() != nil {
-			close(l.done)
+			close(e.done)
 		}
 	}
-	return l.done
+	return e.done
 }
 
 // AfterFunc lets package context derive from a lease without a goroutine.
@@ -101,17 +113,18 @@ func (l *lease) AfterFunc(f func()) (stop func() bool) {
 		go f()
 		return func() bool { return false }
 	}
-	if l.after == nil {
-		l.after = make(map[int]func())
+	e := l.listeners()
+	if e.after == nil {
+		e.after = make(map[int]func())
 	}
-	key := l.next
-	l.next++
-	l.after[key] = f
+	key := e.next
+	e.next++
+	e.after[key] = f
 	return func() bool {
 		l.turn.mu.Lock()
 		defer l.turn.mu.Unlock()
-		_, there := l.after[key]
-		delete(l.after, key)
+		_, there := e.after[key]
+		delete(e.after, key)
 		return there
 	}
 }
@@ -126,17 +139,20 @@ func (l *lease) finish(cause error, now time.Time) {
 
 // shut tells everybody who waits for the end.
 func (l *lease) shut() {
-	if l.done != nil {
+	if l.ears == nil {
+		return
+	}
+	if done := l.ears.done; done != nil {
 		select {
-		case <-l.done:
+		case <-done:
 		default:
-			close(l.done)
+			close(done)
 		}
 	}
-	for _, f := range l.after {
+	for _, f := range l.ears.after {
 		go f()
 	}
-	l.after = nil
+	l.ears.after = nil
 }
 
 func (l *lease) overdue(now time.Time) bool {

@@ -29,19 +29,19 @@ import (
 type call struct {
 	turn  *Turn
 	index int
-	given tool.Call
+	input json.RawMessage // as it came
 
 	entry   *entry        // nil: the name led to no tool
 	req     *tool.Request // the input as it stands; replaced, never changed
-	first   tool.Request  // the input as it arrived
+	first   *tool.Request // the input as it arrived
 	planned tool.Claims   // by which it has its place
 
-	known    *tool.Error  // why it will not run, as was known on arrival
-	final    bool         // nothing later could change that
-	recorded *tool.Result // it has its result from an earlier turn of this number
-	askEarly bool         // it is sure to be asked for
-	ruling   policy.Ruling
-	judged   bool // ruling is about the input as it stands, by rules that need no tool
+	known    *tool.Error    // why it will not run, as was known on arrival
+	final    bool           // nothing later could change that
+	recorded *tool.Result   // it has its result from an earlier turn of this number
+	askEarly bool           // it is sure to be asked for
+	ruling   *policy.Ruling // ask or deny; nil: allow
+	judged   bool           // ruling is about the input as it stands, by rules that need no tool
 
 	by     by  // what made the input as it stands
 	rounds int // forms of the input, and questions about it
@@ -103,15 +103,14 @@ const (
 // time nor the tool's own functions beyond its claims.
 func (c *call) arrive() {
 	t := c.turn
-	c.by = byModel
-	c.req = &c.first
-	c.first = tool.Request{Caller: t.view.session.caller, ID: c.first.ID, CallID: c.given.ID, Turn: t.number, Index: c.index, Name: c.given.Name}
-	c.entry, c.known = t.view.resolve(t.ctx, c.given.Name)
+	c.by, c.req = byModel, c.first
+	c.first.Caller, c.first.Turn, c.first.Index = t.view.session.caller, t.number, c.index
+	c.entry, c.known = t.view.resolve(t.ctx, c.first.Name)
 	if c.entry != nil {
 		c.first.Tool, c.first.Source = &c.entry.tool.Info, c.entry.source
 	}
 	if c.known == nil {
-		c.first.Args, c.known = c.admit(c.given.Input)
+		c.first.Args, c.known = c.admit(c.input)
 	}
 	if c.known == nil {
 		c.first.Claims = c.claims(c.first.Args)
@@ -146,7 +145,7 @@ func (c *call) admit(input json.RawMessage) (args tool.Args, failure *tool.Error
 func (c *call) claims(a tool.Args) tool.Claims {
 	claims, err := c.entry.claimsOf(a)
 	if err != nil && c.turn.set.observe != nil {
-		c.emit(audit.Event{Kind: audit.Found, Name: c.given.Name, Text: err.Error()})
+		c.emit(audit.Event{Kind: audit.Found, Name: c.first.Name, Text: err.Error()})
 	}
 	return claims
 }
@@ -156,7 +155,8 @@ func (c *call) claims(a tool.Args) tool.Claims {
 // can be put to the person before the call's turn has come.
 func (c *call) judge() {
 	r, sure := c.turn.set.rule(c)
-	c.ruling, c.judged = r, true
+	c.judged = true
+	c.rule(r)
 	switch {
 	case r.Verdict == tool.Deny && c.entry.tool.Validate == nil:
 		c.known, c.final = c.denied(r), true
@@ -313,7 +313,7 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 	if c.ran {
 		l = new(lease)
 	}
-	l.values, l.turn, l.call = c.turn.ctx, c.turn, c
+	l.turn, l.call = c.turn, c
 	c.ran = true
 	d, _ := t.RunTime()
 	if !c.begin(l, d) {
@@ -384,7 +384,7 @@ func (c *call) finish(res tool.Result) tool.Result {
 			c.emitBy(audit.Cut, "", text)
 		})
 	}
-	res.ID, res.CallID = c.first.ID, c.given.ID
+	res.ID, res.CallID = c.first.ID, c.first.CallID
 	if res.Trust != nil && c.entry != nil && *res.Trust >= c.entry.source.Trust {
 		res.Trust = nil
 	}
@@ -436,8 +436,8 @@ func (c *call) cooperative() bool {
 // not returned.
 func (c *call) inTheWay() *tool.Error {
 	return &tool.Error{
-		Kind: tool.Failed, Text: fmt.Sprintf("An earlier call of %s was stopped but has not ended, so this call did not run. Try again later.", c.given.Name),
-		Detail: fmt.Sprintf("%s (%s) was given up and has not returned", c.given.Name, c.first.ID),
+		Kind: tool.Failed, Text: fmt.Sprintf("An earlier call of %s was stopped but has not ended, so this call did not run. Try again later.", c.first.Name),
+		Detail: fmt.Sprintf("%s (%s) was given up and has not returned", c.first.Name, c.first.ID),
 	}
 }
 
@@ -452,7 +452,7 @@ func (c *call) send(u tool.Update) {
 func (c *call) emit(e audit.Event) {
 	e.Request, e.Session, e.Turn = c.req, c.first.Caller.Session, c.turn.number
 	if e.Name == "" {
-		e.Name = c.given.Name
+		e.Name = c.first.Name
 	}
 	c.turn.set.emit(e)
 }

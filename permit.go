@@ -35,22 +35,26 @@ func (s *settings) rules(r *tool.Request) (d tool.Decision) {
 }
 
 func (s *settings) caseOf(c *call) policy.Case {
-	return policy.Case{Name: c.given.Name, Claims: c.req.Claims, Trust: c.req.Source.Trust, AskReads: s.askReads, Person: s.inbox != nil}
+	return policy.Case{Name: c.first.Name, Claims: c.req.Claims, Trust: c.req.Source.Trust, AskReads: s.askReads, Person: s.inbox != nil}
 }
 
 // decide is phase 4: every voice about the input as it stands.
 func (c *call) decide() *tool.Error {
 	s, t := c.turn.set, c.entry.tool
-	if !c.judged {
-		c.ruling, _ = s.rule(c)
-		c.judged = true
-	}
-	r := c.ruling
-	if s.decide != nil || t.Permit != nil || t.AskIf != nil {
-		r = c.hearAll()
-	}
+	fresh := c.judged
 	c.judged = false // what it depends on may be another the next time
-	c.ruling = r
+	var r policy.Ruling
+	switch {
+	case s.decide != nil || t.Permit != nil || t.AskIf != nil:
+		r = c.hearAll()
+	case fresh && c.ruling == nil && s.observe == nil:
+		return nil // allowed, and nothing came between
+	case fresh && c.ruling != nil:
+		r = *c.ruling
+	default:
+		r, _ = s.rule(c)
+	}
+	c.rule(r)
 	if s.observe != nil {
 		c.emitDecided(r)
 	}
@@ -58,6 +62,15 @@ func (c *call) decide() *tool.Error {
 		return c.denied(r)
 	}
 	return nil
+}
+
+// rule keeps a ruling for the phases that follow.
+func (c *call) rule(r policy.Ruling) {
+	c.ruling = nil
+	if r.Verdict != tool.Allow {
+		kept := r
+		c.ruling = &kept
+	}
 }
 
 func (c *call) emitDecided(r policy.Ruling) {
@@ -118,8 +131,8 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 	if c.wants != nil && c.reply == nil {
 		return c.heard()
 	}
-	if !c.ruling.Asks() {
-		return false, false, nil
+	if c.ruling == nil {
+		return false, false, nil // allowed
 	}
 	q := c.show("")
 	if c.question != nil && !sameQuestion(c.question, &q) {
@@ -199,9 +212,12 @@ func (c *call) show(note string) policy.Question {
 			Client: r.Caller.Client, Agent: r.Caller.Agent, Run: r.Caller.Run,
 		},
 		Turn: r.Turn, Index: r.Index, Call: r.ID, CallID: r.CallID,
-		Tool: c.given.Name, Source: r.Source, Claims: r.Claims, Input: r.Args.Text(),
-		Digest: c.digest(), Rule: c.ruling.Rule, Reason: c.ruling.Reason, Note: note,
+		Tool: c.first.Name, Source: r.Source, Claims: r.Claims, Input: r.Args.Text(),
+		Digest: c.digest(), Note: note,
 		Asked: now, Expires: now.Add(c.turn.set.expiry),
+	}
+	if c.ruling != nil {
+		q.Rule, q.Reason = c.ruling.Rule, c.ruling.Reason
 	}
 	if t.Preview != nil {
 		text, err := guard(c, func(ctx context.Context) (string, error) { return t.Preview(ctx, r.Args) })
@@ -228,7 +244,7 @@ func (c *call) put(q *policy.Question) *tool.Error {
 		return &tool.Error{Kind: tool.Denied, Text: "The person who must allow this call could not be asked, so it was denied.", Detail: err.Error(), Cause: err}
 	}
 	if t.set.observe != nil {
-		c.emit(audit.Event{Kind: audit.Asked, By: c.ruling.By, Text: q.Reason})
+		c.emitBy(audit.Asked, q.Rule, q.Reason+q.Wants)
 	}
 	if t.set.answer != nil {
 		c.askHost(*q)
@@ -366,7 +382,7 @@ const byAnswerFailed = "Runtime.Answer failed"
 // the turn waits for it.
 func (c *call) askHost(q policy.Question) {
 	t := c.turn
-	l := &lease{values: t.ctx, turn: t}
+	l := &lease{turn: t}
 	t.mu.Lock()
 	t.workers++
 	t.begins()
@@ -427,7 +443,7 @@ func (t *Turn) handBack() {
 	held := &heldTurn{calls: make([]heldCall, len(t.calls))}
 	for i, c := range t.calls {
 		h := &held.calls[i]
-		h.given = c.given
+		h.given = c.asGiven()
 		if c.claimed {
 			h.result = &t.results[i]
 			continue
@@ -452,6 +468,11 @@ func (t *Turn) handBack() {
 	}
 }
 
+// asGiven is the call as the model made it.
+func (c *call) asGiven() tool.Call {
+	return tool.Call{ID: c.first.CallID, Name: c.first.Name, Input: c.input}
+}
+
 func (c *conversation) hold(number int, h *heldTurn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -471,7 +492,7 @@ func (c *call) goOn(h *heldTurn) {
 		return
 	}
 	old := &h.calls[c.index]
-	if old.given.Name != c.given.Name || string(old.given.Input) != string(c.given.Input) || old.given.ID != c.given.ID {
+	if now := c.asGiven(); old.given.Name != now.Name || string(old.given.Input) != string(now.Input) || old.given.ID != now.ID {
 		c.known = &tool.Error{Kind: tool.Failed, Text: "This turn had another call in this place.", Detail: fmt.Sprintf("turn %d was handed back with a call of %s at place %d", c.turn.number, old.given.Name, c.index)}
 		return
 	}

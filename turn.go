@@ -52,10 +52,8 @@ type Turn struct {
 	unanswer func() // stops listening to the inbox
 	held     *heldTurn
 
-	// The first call, if it is the only one: most turns need no more memory.
-	only      call
-	onlyCall  [1]*call
-	onlyReady [1]*call
+	// Room for the one call that most turns have.
+	onlyCall, onlyReady [1]*call
 }
 
 // TurnOptions are how one turn differs. The zero value is an ordinary turn.
@@ -130,25 +128,18 @@ func (t *Turn) Add(calls ...tool.Call) {
 	t.adding.Lock()
 	defer t.adding.Unlock()
 	first := t.reserve(len(calls))
-	if len(calls) == 1 && first == 0 {
-		t.arrive(&t.only, 0, t.ids(0, 1), calls[0]) // most turns have one call: no more memory for it
-		return
-	}
-	made := make([]call, len(calls))
+	made, requests := make([]call, len(calls)), make([]tool.Request, len(calls))
 	ids := t.ids(first, len(calls))
 	size := 0
-	for i := range made {
+	for i, given := range calls {
+		c, r := &made[i], &requests[i]
 		end := size + t.idSize(first+i)
-		t.arrive(&made[i], first+i, ids[size:end], calls[i])
+		r.ID, r.CallID, r.Name = ids[size:end], given.ID, given.Name
 		size = end
+		c.turn, c.index, c.input, c.first = t, first+i, given.Input, r
+		c.arrive()
+		t.admit(c)
 	}
-}
-
-func (t *Turn) arrive(c *call, index int, id string, given tool.Call) {
-	c.turn, c.index, c.given = t, index, given
-	c.first.ID = id
-	c.arrive()
-	t.admit(c)
 }
 
 // reserve makes room for n results and gives the place of the first.
@@ -593,7 +584,7 @@ func (c *conversation) done(*Turn) {
 
 // goexit gives a result to a call whose tool ended its goroutine.
 func (t *Turn) goexit(c *call) {
-	err := &tool.Error{Kind: tool.Failed, Text: "The tool failed unexpectedly.", Detail: fmt.Sprintf("%s ended its goroutine", c.given.Name)}
+	err := &tool.Error{Kind: tool.Failed, Text: "The tool failed unexpectedly.", Detail: fmt.Sprintf("%s ended its goroutine", c.first.Name)}
 	t.mu.Lock()
 	l := c.leased
 	t.mu.Unlock()

@@ -54,7 +54,7 @@ func (t *Turn) listen() {
 // is done for it.
 func (c *call) lease(d time.Duration) *lease {
 	t := c.turn
-	l := &lease{values: t.ctx, turn: t, call: c}
+	l := &lease{turn: t, call: c}
 	if !c.begin(l, d) {
 		return nil
 	}
