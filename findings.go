@@ -37,9 +37,16 @@ func (rt *Runtime) Findings() []Finding {
 		}
 	}
 	if always > maxAlwaysLoad {
-		all = append(all, Finding{"always load", fmt.Sprintf("got %d tools that are always in the prompt, want at most %d", always, maxAlwaysLoad)})
+		all = append(all, Finding{alwaysLoad, tooManyAlways(always)})
 	}
 	return all
+}
+
+// alwaysLoad is the name under which that finding stands.
+const alwaysLoad = "always load"
+
+func tooManyAlways(n int) string {
+	return fmt.Sprintf("got %d tools that are always in the prompt, want at most %d", n, maxAlwaysLoad)
 }
 
 // inspect says what is not wrong with a tool but not good either.
@@ -79,6 +86,7 @@ func inspectInput(text json.RawMessage) []string {
 	var s struct {
 		Properties map[string]json.RawMessage
 		Required   []string
+		Defs       map[string]struct{ Description string } `json:"$defs"`
 	}
 	if json.Unmarshal(text, &s) != nil {
 		return nil
@@ -89,7 +97,7 @@ func inspectInput(text json.RawMessage) []string {
 			Description string
 			Ref         string `json:"$ref"`
 		}
-		if json.Unmarshal(text, &p) != nil || p.Description == "" && p.Ref == "" {
+		if json.Unmarshal(text, &p) != nil || p.Description == "" && s.Defs[strings.TrimPrefix(p.Ref, "#/$defs/")].Description == "" {
 			bare = append(bare, name)
 		}
 	}

@@ -29,6 +29,23 @@ func gates(limits map[string]int) map[string]*gate {
 	return all
 }
 
+// gateOf is the cap of a tool.
+func (s *settings) gateOf(source, name string, most int) *gate {
+	s.gateLock.Lock()
+	defer s.gateLock.Unlock()
+	key := [2]string{source, name}
+	g := s.tools[key]
+	if g == nil {
+		if s.tools == nil {
+			s.tools = make(map[[2]string]*gate)
+		}
+		g = new(gate)
+		s.tools[key] = g
+	}
+	g.most = most
+	return g
+}
+
 // gates are what caps a call.
 func (c *call) gates() []*gate {
 	if c.entry == nil {

@@ -41,7 +41,11 @@ func safely[T any](f func() (T, error)) (v T, err error) {
 	return f()
 }
 
-var errTookTooLong = errors.New("it took too long")
+// What befalls a function that does not simply return.
+var (
+	errTookTooLong = errors.New("it took too long")
+	errGoexit      = errors.New("it ended its goroutine")
+)
 
 // bounded calls a function that is not ours outside of a turn. One that does not
 // return in time is left behind.
@@ -54,7 +58,7 @@ func bounded[T any](ctx context.Context, d time.Duration, f func(context.Context
 	}
 	back := make(chan returned, 1)
 	go func() {
-		r := returned{err: errors.New("it ended its goroutine")}
+		r := returned{err: errGoexit}
 		defer func() { back <- r }()
 		r.v, r.err = safely(func() (T, error) { return f(ctx) })
 	}()
@@ -81,23 +85,37 @@ func bounded[T any](ctx context.Context, d time.Duration, f func(context.Context
 func guard[T any](c *call, f func(context.Context) (T, error)) (v T, err error) {
 	l := c.lease(c.otherTime())
 	if l == nil {
+		c.cut = errOver
 		return v, errOver
 	}
 	ctx := c.host(l)
 	v, err = safely(func() (T, error) { return f(ctx) })
 	switch cause := c.release(l); {
+	case cause == nil:
 	case errors.Is(cause, errTime):
 		return v, fmt.Errorf("%w: %s", errTookTooLong, c.otherTime())
-	case cause != nil && err == nil:
+	case !errors.Is(cause, errLost):
+		c.cut = cause
+		return v, cause
+	case err == nil:
 		return v, cause
 	}
 	return v, err
 }
 
+// shown is the request as a hook or a function of the host sees it: a copy that
+// it may change without effect.
+func (c *call) shown() *tool.Request {
+	r := c.req.Clone()
+	return &r
+}
+
 // otherTime is what each function but Run has for itself.
 func (c *call) otherTime() time.Duration {
-	if d, ok := c.entry.tool.RunTime(); ok {
-		return d
+	if c.entry != nil {
+		if d, ok := c.entry.tool.RunTime(); ok {
+			return d
+		}
 	}
 	return otherTime
 }
@@ -111,6 +129,46 @@ func (c *call) host(ctx context.Context) context.Context {
 	return h.Context(ctx)
 }
 
+// endOf is why a function's context ended.
+func (c *call) endOf(inner context.Context) error {
+	c.turn.mu.Lock()
+	l := c.leased
+	c.turn.mu.Unlock()
+	if l != nil {
+		if cause := l.cause(); cause != nil && !errors.Is(cause, errTime) {
+			return cause
+		}
+	}
+	return inner.Err()
+}
+
+// joined has the nearer deadline of two contexts, and all else of the first.
+type joined struct {
+	context.Context
+	inner context.Context //nolint:containedctx // see join
+}
+
+func (j joined) Deadline() (time.Time, bool) {
+	outer, ok := j.Context.Deadline()
+	inner, also := j.inner.Deadline()
+	if !ok || also && inner.Before(outer) {
+		return inner, also
+	}
+	return outer, ok
+}
+
+// Err tells the end of time from a stop, as the inner one does.
+func (j joined) Err() error {
+	err := j.Context.Err()
+	if inner := j.inner.Err(); err != nil && inner != nil {
+		return inner
+	}
+	return err
+}
+
+// AfterFunc lets package context derive from it without a goroutine.
+func (j joined) AfterFunc(f func()) func() bool { return context.AfterFunc(j.Context, f) }
+
 // thrown is the error of a function that panicked with r.
 func thrown(r any) error { return &panicked{r, debug.Stack()} }
 
@@ -120,9 +178,12 @@ func (c *call) join(outer, inner context.Context) (context.Context, func()) {
 	if outer == c.turn.ctx {
 		return inner, func() {}
 	}
+	if outer == nil {
+		outer = inner
+	}
 	ctx, cancel := context.WithCancelCause(outer)
-	stop := context.AfterFunc(inner, func() { cancel(inner.Err()) })
-	return c.host(ctx), func() {
+	stop := context.AfterFunc(inner, func() { cancel(c.endOf(inner)) })
+	return c.host(joined{ctx, inner}), func() {
 		stop()
 		cancel(errOver)
 	}

@@ -3,6 +3,7 @@ package ferrule
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -60,7 +61,9 @@ func (c *call) inputHooks() (changed bool, err *tool.Error) {
 		if h.Input == nil || again && (!h.Security || c.by == byHook(i) || !c.look) || !h.Only.match(c.entry) {
 			continue
 		}
-		ch, e := guard(c, func(ctx context.Context) (Change, error) { return h.Input(ctx, c.req) })
+		c.lostAs = func(err error) *tool.Error { return c.hookFailed(h, err) }
+		ch, e := guard(c, func(ctx context.Context) (Change, error) { return h.Input(ctx, c.shown()) })
+		c.lostAs = nil
 		switch {
 		case e != nil:
 			return false, c.hookFailed(h, e)
@@ -81,6 +84,9 @@ func (c *call) inputHooks() (changed bool, err *tool.Error) {
 }
 
 func (c *call) hookFailed(h *Hook, err error) *tool.Error {
+	if c.cut != nil { // it was stopped, and its error says so
+		return c.cutOff()
+	}
 	c.emitBy(audit.Blocked, h.Name, err.Error())
 	kind, text := tool.HookBlocked, "A hook of this program failed, so the call did not go on."
 	if h.Security {
@@ -98,24 +104,29 @@ func (c *call) around(run Next) Next {
 			continue
 		}
 		run = func(outer context.Context) tool.Result {
+			failed := func(err error) *tool.Error { return c.hookFailed(h, err) }
+			c.lostAs = failed
 			var inside sync.Mutex // what it wraps runs in one goroutine at a time,
 			open := true          // and only while the wrapper runs
 			res, err := guard(c, func(own context.Context) (tool.Result, error) {
 				ctx, done := c.join(outer, own)
 				defer done()
-				return h.Around(ctx, c.req, func(ctx context.Context) tool.Result {
+				return h.Around(ctx, c.shown(), func(ctx context.Context) tool.Result {
 					inside.Lock()
 					defer inside.Unlock()
 					if !open {
 						return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "The call is over.", Detail: fmt.Sprintf("hook %q called next after it had returned", h.Name)}}
 					}
+					c.lostAs = nil
+					defer func() { c.lostAs = failed }()
 					return inner(ctx)
 				}), nil
 			})
+			c.lostAs = nil
 			inside.Lock()
 			open = false
 			inside.Unlock()
-			if err != nil {
+			if err != nil && !errors.Is(err, errLost) {
 				return tool.Result{Err: c.hookFailed(h, err)}
 			}
 			return res
@@ -133,23 +144,35 @@ func (c *call) outputHooks(original tool.Result) tool.Result {
 		if h.Output == nil || !h.Only.match(c.entry) {
 			continue
 		}
+		c.lostAs = func(err error) *tool.Error { return c.hookFailed(h, err) }
 		res, err := guard(c, func(ctx context.Context) (*tool.Result, error) {
-			return h.Output(ctx, c.req, copyResult(now), copyResult(original))
+			return h.Output(ctx, c.shown(), copyResult(now), copyResult(original))
 		})
+		c.lostAs = nil
 		if err != nil {
 			return tool.Result{Err: c.hookFailed(h, err)}
 		}
 		if res != nil {
 			now = c.checkOutput(copyResult(*res))
+			if low := original.Trust; low != nil && (now.Trust == nil || *now.Trust > *low) {
+				now.Trust = low // what is not believed does not become so on the way
+			}
 		}
 	}
 	return now
 }
 
-// copyResult keeps a hook from writing into what others hold. Blocks are
-// copied, the bytes of texts and pictures are not: they are never written to.
+// copyResult keeps a hook from writing into what others hold.
 func copyResult(r tool.Result) tool.Result {
 	r.Content = slices.Clone(r.Content)
+	for i := range r.Content {
+		b := &r.Content[i]
+		b.JSON, b.Data = slices.Clone(b.JSON), slices.Clone(b.Data)
+	}
+	if r.Trust != nil {
+		t := *r.Trust
+		r.Trust = &t
+	}
 	if r.Err != nil {
 		e := *r.Err
 		r.Err = &e

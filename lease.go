@@ -17,6 +17,7 @@ type lease struct {
 	turn  *Turn
 	call  *call        // nil: of the host's Answer
 	outer *lease       // of the wrapper that this function runs in
+	runs  bool         // it is the tool itself
 	until atomic.Int64 // the deadline, in nanoseconds from the turn's beginning; 0: none
 	end   atomic.Pointer[ending]
 
@@ -60,10 +61,13 @@ func (l *lease) Deadline() (time.Time, bool) {
 	return l.turn.began.Add(time.Duration(until)), until != 0
 }
 
+// forEver is long enough, and can be added to without running over.
+const forEver = 1 << 61 * time.Nanosecond
+
 // last sets the deadline, so long from now; 0: none.
 func (l *lease) last(d time.Duration) {
 	if d > 0 {
-		d += time.Since(l.turn.began)
+		d = min(d, forEver) + time.Since(l.turn.began)
 	}
 	l.until.Store(int64(d))
 }

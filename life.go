@@ -36,12 +36,13 @@ type call struct {
 	first   *tool.Request // the input as it arrived
 	planned tool.Claims   // by which it has its place
 
-	known    *tool.Error    // why it will not run, as was known on arrival
-	final    bool           // nothing later could change that
-	recorded *tool.Result   // it has its result from an earlier turn of this number
-	askEarly bool           // it is sure to be asked for
-	ruling   *policy.Ruling // ask or deny; nil: allow
-	judged   bool           // ruling is about the input as it stands, by rules that need no tool
+	unresolved bool           // a fallback must be asked for its tool
+	known      *tool.Error    // why it will not run, as was known on arrival
+	final      bool           // nothing later could change that
+	recorded   *tool.Result   // it has its result from an earlier turn of this number
+	askEarly   bool           // it is sure to be asked for
+	ruling     *policy.Ruling // ask or deny; nil: allow
+	judged     bool           // ruling is about the input as it stands, by rules that need no tool
 
 	by     by  // what made the input as it stands
 	rounds int // forms of the input, and questions about it
@@ -51,10 +52,13 @@ type call struct {
 
 	question *policy.Question // about this call
 	allowed  bool             // and its answer was yes
+	edited   string           // digest of the arguments that a person put in their place
 	wants    *policy.Question // of the tool, while it ran
 	reply    *string          // and its answer
 
-	ran     bool // the tool was started
+	cut     error                   // why it was stopped while it was looked at
+	lostAs  func(error) *tool.Error // its result if the function under way does not return
+	why     error                   // why a check failed
 	runs    int
 	failed  bool      // while it ran
 	stops   bool      // its tool wants its siblings stopped
@@ -64,14 +68,17 @@ type call struct {
 	// --- guarded by turn.mu
 	step      step
 	state     state
-	claimed   bool     // somebody gives it its result
-	busy      bool     // its question is put before its turn has come
-	pushLater bool     // it became ready meanwhile
-	answered  bool     // an answer came while somebody led it
-	asks      []string // ids of its questions that are in the inbox
-	inline    bool     // on the goroutine of who waits
+	claimed   bool        // somebody gives it its result
+	busy      bool        // its question is put before its turn has come
+	pushLater bool        // it became ready meanwhile
+	answered  bool        // an answer came while somebody led it
+	asks      []string    // ids of its questions that are in the inbox
+	asked1    atomic.Bool // it has had one
+	answerErr error       // why the host's function could not answer
+	inline    bool        // on the goroutine of who waits
 	leased    *lease
 	stop      *stop
+	ran       bool        // the tool was started
 	lost      atomic.Bool // given up
 	inside    bool        // it holds places in its gates
 }
@@ -80,9 +87,10 @@ type call struct {
 type by int
 
 const (
-	byModel  by = -3
-	byTool   by = -2 // Validate
-	byPerson by = -1
+	byModel  by = -4
+	byTool   by = -3 // Validate
+	byPerson by = -2
+	byAnswer by = -1 // what a person was shown
 )
 
 func byHook(i int) by { return by(i) }
@@ -105,15 +113,9 @@ func (c *call) arrive() {
 	t := c.turn
 	c.by, c.req = byModel, c.first
 	c.first.Caller, c.first.Turn, c.first.Index = t.view.session.caller, t.number, c.index
-	c.entry, c.known = t.view.resolve(t.ctx, c.first.Name)
+	c.entry, c.unresolved, c.known = t.view.resolve(c.first.Name)
 	if c.entry != nil {
-		c.first.Tool, c.first.Source = &c.entry.tool.Info, c.entry.source
-	}
-	if c.known == nil {
-		c.first.Args, c.known = c.admit(c.input)
-	}
-	if c.known == nil {
-		c.first.Claims = c.claims(c.first.Args)
+		c.meet(c.first)
 		c.planned = c.first.Claims
 	}
 	if t.set.observe != nil {
@@ -122,8 +124,24 @@ func (c *call) arrive() {
 	switch {
 	case t.held != nil:
 		c.goOn(t.held)
-	case c.known == nil:
+	case c.known == nil && !c.unresolved:
 		c.judge()
+	}
+}
+
+// meet brings call and tool together: phase 2 and the claims.
+func (c *call) meet(r *tool.Request) {
+	r.Tool, r.Source = &c.entry.tool.Info, c.entry.source
+	if r.Args, c.known = c.admit(c.input); c.known == nil {
+		r.Claims = c.claims(r.Args)
+	}
+	if c.turn.view.defers(c.entry) {
+		if c.known == nil { // what the rules deny is not even shown
+			c.judge()
+		}
+		if !c.final {
+			c.known = c.turn.view.notLoaded(r.Name, c.entry)
+		}
 	}
 }
 
@@ -154,12 +172,19 @@ func (c *call) claims(a tool.Args) tool.Claims {
 // correction of the input could change is final; what is sure to be asked for
 // can be put to the person before the call's turn has come.
 func (c *call) judge() {
+	if c.entry.tool.NeedsUser && !c.first.Caller.Attended {
+		c.final, c.known = true, &tool.Error{Kind: tool.NeedsUser, Text: "This tool must talk to a person, and nobody is there.", Detail: "Caller.Attended says that no person is there"}
+		return
+	}
 	r, sure := c.turn.set.rule(c)
 	c.judged = true
 	c.rule(r)
 	switch {
-	case r.Verdict == tool.Deny && c.entry.tool.Validate == nil:
+	case r.Verdict == tool.Deny && c.entry.tool.Validate == nil && sure:
 		c.known, c.final = c.denied(r), true
+		if c.turn.set.observe != nil {
+			c.emitDecided(r)
+		}
 	case r.Asks():
 		c.askEarly = sure
 	}
@@ -170,6 +195,9 @@ func (c *call) judge() {
 // again from its top with the input it had. Hooks that ran do not run again.
 func (c *call) life() (tool.Result, fate) {
 	for {
+		if c.unresolved {
+			c.resolveLate()
+		}
 		if c.known != nil {
 			return tool.Result{Err: c.known}, ended
 		}
@@ -190,16 +218,22 @@ func (c *call) life() (tool.Result, fate) {
 			var waiting bool
 			waiting, changed, err = c.ask() // 6
 			if waiting {
+				c.by = byAnswer // when it goes on, all of 2 to 4 look at it again
 				return tool.Result{}, waits
 			}
 		}
 		switch {
+		case err != nil && c.cut != nil:
+			return tool.Result{Err: c.cutOff()}, ended
 		case err != nil:
 			return tool.Result{Err: err}, ended
 		case changed:
 			continue
 		}
 		res := c.run() // 7
+		if c.lost.Load() {
+			return res, ended // somebody else gave it its result
+		}
 		if res.Err != nil && res.Err.Kind == tool.Suspended {
 			if err := c.want(res.Err.Text); err != nil {
 				return tool.Result{Err: err}, ended
@@ -211,11 +245,58 @@ func (c *call) life() (tool.Result, fate) {
 	}
 }
 
+// cutOff is the result of a call that was stopped while it was looked at.
+func (c *call) cutOff() *tool.Error {
+	return &tool.Error{Kind: tool.Aborted, Text: "Aborted: the run was stopped.", Cause: c.cut}
+}
+
+// safeLife is life where nothing that is thrown leaves it, not even by the
+// methods of an error that a tool returned.
+func (c *call) safeLife() (res tool.Result, f fate) {
+	defer func() {
+		if r := recover(); r != nil {
+			c.letGo()
+			res, f = tool.Result{Err: unexpected(thrown(r))}, ended
+		}
+	}()
+	return c.life()
+}
+
+// letGo releases what a function held that did not come back to release it, and
+// reports whether the tool itself was under way.
+func (c *call) letGo() (ran bool) {
+	t := c.turn
+	t.mu.Lock()
+	l := c.leased
+	t.mu.Unlock()
+	for ; l != nil; l = l.outer {
+		ran = ran || l.runs
+		_ = c.release(l)
+	}
+	return ran
+}
+
+// unexpected is what the model reads about a failure that tells it nothing.
+func unexpected(err error) *tool.Error {
+	return &tool.Error{Kind: tool.Failed, Text: "The tool failed unexpectedly.", Detail: err.Error(), Cause: err}
+}
+
+// resolveLate is phases 1 and 2 of a call whose tool a fallback supplies.
+func (c *call) resolveLate() {
+	c.unresolved = false
+	if c.entry, c.known = c.supply(); c.entry == nil {
+		return
+	}
+	r := *c.first
+	c.req = &r
+	c.meet(&r)
+}
+
 // change makes another input the input as it stands, if it is another: it is
 // checked, and its claims are taken anew. The phases before the one that
 // changed it follow.
 func (c *call) change(input json.RawMessage, by by, who string) (changed bool, err *tool.Error) {
-	if input == nil || strings.TrimSpace(string(input)) == c.req.Args.Text() {
+	if input == nil || strings.TrimSpace(string(input)) == strings.TrimSpace(c.req.Args.Text()) {
 		return false, nil
 	}
 	if err := c.round(); err != nil {
@@ -266,7 +347,7 @@ func (c *call) invalidValue(err error) *tool.Error {
 		return c.timedOut("Validate: " + err.Error())
 	}
 	if p := (*panicked)(nil); errors.As(err, &p) {
-		return &tool.Error{Kind: tool.Failed, Text: "The tool failed unexpectedly.", Detail: "Validate: " + err.Error(), Cause: err}
+		return unexpected(fmt.Errorf("Validate: %w", err))
 	}
 	e := tool.AsError(err)
 	e.Kind = tool.InvalidValue
@@ -287,14 +368,13 @@ func (c *call) run() tool.Result {
 			c.req = &r
 		}
 	}
+	if l := c.turn.view.session.conv.inTheWay(c.entry, c.req.Claims); l != nil {
+		return tool.Result{Err: l.inTheWay()} // it was given up while this one was looked at
+	}
 	if !t.Admitted(c.req.Args) { // no way leads here; if one did, it ends here
 		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool is not ready.", Detail: "its arguments were not checked"}}
 	}
 	c.runs = 0
-	if c.turn.set.observe != nil {
-		c.started = time.Now()
-		c.emit(audit.Event{Kind: audit.Started})
-	}
 	if len(c.turn.hooks) == 0 {
 		return c.runTool(c.turn.ctx)
 	}
@@ -309,22 +389,30 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool has run already and may not run twice.", Detail: "a wrapper called next again"}}
 	}
 	c.runs++
+	c.failed, c.stops = false, false
 	l := &c.lease0
-	if c.ran {
+	if c.runs > 1 || l.turn != nil {
 		l = new(lease)
 	}
 	l.turn, l.call = c.turn, c
-	c.ran = true
 	d, _ := t.RunTime()
+	l.runs = true
 	if !c.begin(l, d) {
 		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the call is over.", Cause: errOver}}
+	}
+	if c.turn.set.observe != nil {
+		c.started = time.Now()
+		c.emit(audit.Event{Kind: audit.Started})
 	}
 	ctx, done := c.join(outer, c.host(l))
 	res, err := c.invoke(ctx)
 	done()
 	cause := c.release(l)
-	if errors.Is(cause, errLost) {
-		return res // somebody else gave the call its result
+	if errors.Is(cause, errLost) { // somebody else gave the call its result
+		if err != nil {
+			res.Err = tool.AsError(err)
+		}
+		return res
 	}
 	if err == nil && res.Err != nil {
 		err = res.Err
@@ -349,9 +437,11 @@ func (c *call) runFailure(err, cause error) *tool.Error {
 	if err == nil {
 		return nil // it was done, if late
 	}
-	c.failed = true
-	if o := (*tool.Outcome)(nil); errors.As(err, &o) && o != nil {
-		c.stops = c.stops || o.StopSiblings
+	o := (*tool.Outcome)(nil)
+	stopped := cause != nil && !errors.Is(cause, errTime)
+	if found := errors.As(err, &o) && o != nil; !stopped && (!found || o.Suspend == "") {
+		c.failed = true
+		c.stops = c.stops || found && o.StopSiblings
 	}
 	p := (*panicked)(nil)
 	switch {
@@ -362,7 +452,7 @@ func (c *call) runFailure(err, cause error) *tool.Error {
 	case cause != nil:
 		return &tool.Error{Kind: tool.Aborted, Text: "Aborted: the run was stopped.", Detail: err.Error(), Cause: cause}
 	case errors.As(err, &p):
-		return &tool.Error{Kind: tool.Failed, Text: "The tool failed unexpectedly.", Detail: err.Error(), Cause: err}
+		return unexpected(err)
 	}
 	return tool.AsError(err)
 }
@@ -383,6 +473,9 @@ func (c *call) finish(res tool.Result) tool.Result {
 		res = limit(res, c.entry.tool.Limit, func(text string) { // 11
 			c.emitBy(audit.Cut, "", text)
 		})
+	}
+	if res.Err != nil {
+		res.Err = wellFormed(res.Err)
 	}
 	res.ID, res.CallID = c.first.ID, c.first.CallID
 	if res.Trust != nil && c.entry != nil && *res.Trust >= c.entry.source.Trust {
@@ -429,7 +522,7 @@ func (c *call) cooperative() bool {
 		return true
 	}
 	set := c.turn.set
-	return c.entry.tool.Cooperative && len(c.turn.hooks) == 0 && set.decide == nil && set.answer == nil
+	return c.entry != nil && c.entry.tool.Cooperative && len(c.turn.hooks) == 0 && set.decide == nil && set.answer == nil
 }
 
 // inTheWay is what another call hears while this one, which was given up, has

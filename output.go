@@ -2,6 +2,7 @@ package ferrule
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,13 +16,13 @@ import (
 // output that fits the tool's schema.
 func (c *call) checkOutput(res tool.Result) tool.Result {
 	if res.Err != nil {
-		res.Err = wellFormed(res.Err)
+		res.Err = hooked(res.Err)
 	}
 	first := true // the first structured block is the one that the schema is about
 	for i := range res.Content {
 		b := &res.Content[i]
 		if text := checkBlock(b); text != "" {
-			return c.invalidOutput(res, text, fmt.Sprintf("block %d of %d", i+1, len(res.Content)))
+			return c.invalidOutput(res, text, fmt.Errorf("block %d of %d", i+1, len(res.Content)))
 		}
 		if b.Type != tool.JSONContent {
 			continue
@@ -32,32 +33,44 @@ func (c *call) checkOutput(res tool.Result) tool.Result {
 		}
 		first = false
 		if err := check(b.JSON); err != nil {
-			return c.invalidOutput(res, "The tool returned output that does not fit its schema.", err.Error())
+			return c.invalidOutput(res, "The tool returned output that does not fit its schema.", err)
 		}
 	}
 	if first && res.Err == nil && len(c.entry.tool.Output) > 0 {
-		return c.invalidOutput(res, "The tool returned no structured output, which it must.", "it has an output schema and returned no JSON")
+		return c.invalidOutput(res, "The tool returned no structured output, which it must.", errNoJSON)
 	}
 	return mended(res)
 }
 
-// wellFormed is an error of the closed set that a model can read.
-func wellFormed(e *tool.Error) *tool.Error {
-	w := *e
-	if !w.Kind.Known() || w.Kind == tool.Suspended || w.Kind == tool.Pending {
-		w.Kind = tool.Failed
+var errNoJSON = errors.New("it has an output schema and returned no JSON")
+
+// hooked is an error as a wrapper or an output hook may give it: of the closed
+// set, and none of those that are about waiting.
+func hooked(e *tool.Error) *tool.Error {
+	if e.Kind.Known() && e.Kind != tool.Suspended && e.Kind != tool.Pending {
+		return e
 	}
+	w := *e
+	w.Kind = tool.Failed
+	return &w
+}
+
+// wellFormed is an error whose text a model can be sent.
+func wellFormed(e *tool.Error) *tool.Error {
+	if utf8.ValidString(e.Text) {
+		return e
+	}
+	w := *e
 	w.Text = strings.ToValidUTF8(w.Text, "\uFFFD")
 	return &w
 }
 
-func (c *call) invalidOutput(res tool.Result, text, detail string) tool.Result {
-	c.failed = true
-	e := &tool.Error{Kind: tool.InvalidOutput, Text: text, Detail: detail}
+func (c *call) invalidOutput(res tool.Result, text string, err error) tool.Result {
+	c.failed = c.ran
 	if res.Err != nil {
-		e.Cause = res.Err
+		err = fmt.Errorf("%w; beside the error %w", err, res.Err)
 	}
-	return tool.Result{Err: e}
+	return tool.Result{Err: &tool.Error{Kind: tool.InvalidOutput, Text: text, Detail: err.Error(), Cause: err}}
 }
 
 // checkBlock says what is wrong with a block; "": nothing.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,7 +30,7 @@ func (s *settings) rules(r *tool.Request) (d tool.Decision) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			d = tool.Decision{Verdict: tool.Deny, Rule: "the policy failed", Reason: fmt.Sprintf("the policy failed: panic: %v", p), Message: "The rules could not be read, so the call was denied."}
+			d = tool.Decision{Verdict: tool.Deny, Rule: "Runtime.Policy", Reason: "it failed: " + thrown(p).Error(), Message: "The rules could not be read, so the call was denied."}
 		}
 	}()
 	return s.policy.Decide(r)
@@ -80,21 +82,26 @@ func (c *call) emitDecided(r policy.Ruling) {
 // hearAll asks also the voices that are functions.
 func (c *call) hearAll() policy.Ruling {
 	s, t := c.turn.set, c.entry.tool
+	c.why = nil
+	c.lostAs = func(err error) *tool.Error {
+		return &tool.Error{Kind: tool.Denied, Text: "A check of this call failed, so it was denied.", Detail: err.Error(), Cause: err}
+	}
+	defer func() { c.lostAs = nil }()
 	voices := []policy.Voice{
 		{By: policy.ByPolicy, Decision: s.rules(c.req)},
 		{By: policy.ByApproval, Decision: policy.Approval(c.req.Tool, c.req.Source.Trust)},
 	}
 	if s.decide != nil {
-		d, err := guard(c, func(ctx context.Context) (tool.Decision, error) { return s.decide(ctx, c.req) })
+		d, err := guard(c, func(ctx context.Context) (tool.Decision, error) { return s.decide(ctx, c.shown()) })
 		if err != nil {
-			d = failing("Runtime.Decide", err)
+			d = c.failing("Runtime.Decide", err)
 		}
 		voices = append(voices, policy.Voice{By: policy.ByHost, Decision: d})
 	}
 	if t.Permit != nil {
 		d, err := guard(c, func(ctx context.Context) (tool.Decision, error) { return t.Permit(ctx, c.req.Args) })
 		if err != nil {
-			d = failing("Permit", err)
+			d = c.failing("Permit", err)
 		}
 		voices = append(voices, policy.Voice{By: policy.ByPermit, Decision: d})
 	}
@@ -110,8 +117,9 @@ func (c *call) hearAll() policy.Ruling {
 }
 
 // failing is the decision of a function that could not decide.
-func failing(what string, err error) tool.Decision {
-	return tool.Decision{Verdict: tool.Deny, Rule: what + " failed", Reason: what + ": " + err.Error(), Message: "A check of this call failed, so it was denied."}
+func (c *call) failing(what string, err error) tool.Decision {
+	c.why = err
+	return tool.Decision{Verdict: tool.Deny, Rule: what, Reason: "it failed: " + err.Error(), Message: "A check of this call failed, so it was denied."}
 }
 
 func (c *call) denied(r policy.Ruling) *tool.Error {
@@ -122,7 +130,7 @@ func (c *call) denied(r policy.Ruling) *tool.Error {
 	if r.Reason != "" {
 		detail += ": " + r.Reason
 	}
-	return &tool.Error{Kind: tool.Denied, Text: policy.DenialText(r.Decision), Detail: detail}
+	return &tool.Error{Kind: tool.Denied, Text: policy.DenialText(r.Decision), Detail: detail, Cause: c.why}
 }
 
 // ask is phase 6. It puts the question, or looks for the answer of the one that
@@ -131,8 +139,15 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 	if c.wants != nil && c.reply == nil {
 		return c.heard()
 	}
-	if c.ruling == nil {
-		return false, false, nil // allowed
+	if c.ruling == nil { // allowed
+		if c.question != nil {
+			c.withdraw()
+			c.question, c.allowed = nil, false
+		}
+		return false, false, nil
+	}
+	if c.edited != "" && c.edited == c.digest() {
+		return false, false, nil // the answer was about these arguments
 	}
 	q := c.show("")
 	if c.question != nil && !sameQuestion(c.question, &q) {
@@ -166,9 +181,12 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 	}
 	c.allowed = true
 	if a.Input != nil {
-		return c.edited(a)
+		changed, failure = c.change(a.Input, byPerson, "a person")
+		if failure == nil {
+			c.edited = c.digest()
+		}
 	}
-	return false, false, nil
+	return false, changed, failure
 }
 
 func allowWord(yes bool) string {
@@ -178,22 +196,9 @@ func allowWord(yes bool) string {
 	return "reject"
 }
 
-// edited goes on with arguments that a person allowed in the place of those
-// shown. They are checked and judged; the answer is about them.
-func (c *call) edited(a policy.Answer) (waiting, changed bool, failure *tool.Error) {
-	changed, failure = c.change(a.Input, byPerson, "a person")
-	if changed {
-		c.question.Input = c.req.Args.Text()
-		c.question.Digest = c.digest()
-		c.question.Preview = ""
-		c.question.Claims = c.req.Claims
-	}
-	return false, changed, failure
-}
-
 // sameQuestion reports whether an answer to one is an answer to the other.
 func sameQuestion(a, b *policy.Question) bool {
-	return a.Digest == b.Digest && a.Reason == b.Reason && a.Rule == b.Rule && (a.Preview == b.Preview || a.Preview == "")
+	return a.Digest == b.Digest && a.Reason == b.Reason && a.Rule == b.Rule && a.Preview == b.Preview
 }
 
 // digest binds an answer to principal, definition and exact arguments.
@@ -227,8 +232,13 @@ func (c *call) show(note string) policy.Question {
 		q.Preview = text
 	}
 	if t.AskReasonOf != nil {
-		if text, err := guard(c, func(ctx context.Context) (string, error) { return t.AskReasonOf(ctx, r.Args) }); err == nil && text != "" {
+		text, err := guard(c, func(ctx context.Context) (string, error) { return t.AskReasonOf(ctx, r.Args) })
+		switch {
+		case err != nil || text == "":
+		case q.Reason == "" || q.Reason == t.AskReason:
 			q.Reason = text
+		default:
+			q.Reason += "; " + text // what a rule says is not hidden
 		}
 	}
 	return q
@@ -238,10 +248,12 @@ func (c *call) show(note string) policy.Question {
 func (c *call) put(q *policy.Question) *tool.Error {
 	t := c.turn
 	q.ID = c.first.ID + "-q" + strconv.FormatUint(t.set.turns.Add(1), 36)
-	c.listen(q)
+	if err := c.listen(q); err != nil {
+		return c.unasked(err)
+	}
 	if _, err := guard(c, func(ctx context.Context) (struct{}, error) { return struct{}{}, t.set.inbox.Ask(ctx, *q) }); err != nil {
 		c.withdraw()
-		return &tool.Error{Kind: tool.Denied, Text: "The person who must allow this call could not be asked, so it was denied.", Detail: err.Error(), Cause: err}
+		return c.unasked(err)
 	}
 	if t.set.observe != nil {
 		c.emitBy(audit.Asked, q.Rule, q.Reason+q.Wants)
@@ -275,7 +287,11 @@ func (c *call) rejected(a policy.Answer) *tool.Error {
 		}
 	}
 	if a.By == byAnswerFailed {
-		return &tool.Error{Kind: tool.Denied, Text: "The person who must allow this call could not be asked, so it was denied.", Detail: a.Reason}
+		e := c.unasked(errors.New(a.Reason))
+		c.turn.mu.Lock()
+		defer c.turn.mu.Unlock()
+		e.Cause = c.answerErr
+		return e
 	}
 	return &tool.Error{Kind: tool.Rejected, Text: policy.RejectionText(a, text), Detail: "rejected by " + a.By}
 }
@@ -303,11 +319,12 @@ func (c *call) heard() (waiting, changed bool, failure *tool.Error) {
 		return true, false, nil
 	case err != nil:
 		return false, false, c.unusable(err)
-	case !a.Allow:
-		return false, false, c.rejected(a)
 	}
 	if c.turn.set.observe != nil {
-		c.emit(audit.Event{Kind: audit.Answered, By: a.By})
+		c.emit(audit.Event{Kind: audit.Answered, By: a.By, Text: allowWord(a.Allow)})
+	}
+	if !a.Allow {
+		return false, false, c.rejected(a)
 	}
 	c.reply = &a.Text
 	return false, true, nil // judged once more, then run
@@ -323,25 +340,53 @@ func (c *call) asked() *policy.Question {
 
 // earlyLife puts the question about a call whose turn has not come.
 func (c *call) earlyLife() {
-	q := c.show(policy.NoteEarly)
+	defer func() {
+		if recover() != nil { // by the methods of an error; it is asked when it is ready
+			c.letGo()
+		}
+	}()
+	c.turn.mu.Lock()
+	note := ""
+	if c.step.waits > 0 {
+		note = policy.NoteEarly
+	}
+	c.turn.mu.Unlock()
+	q := c.show(note)
 	if c.put(&q) == nil {
 		c.question = &q
 	}
 }
 
-// listen has the answer to a question of this call heard.
-func (c *call) listen(q *policy.Question) {
+func (c *call) unasked(err error) *tool.Error {
+	return &tool.Error{Kind: tool.Denied, Text: "The person who must allow this call could not be asked, so it was denied.", Detail: err.Error(), Cause: err}
+}
+
+// listen has the answer to a question of this call heard. The inbox is not
+// called under the turn's mutex: it may call back.
+func (c *call) listen(q *policy.Question) error {
 	t := c.turn
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.unanswer == nil {
-		t.unanswer = t.set.inbox.Watch(t.answered)
-	}
 	if t.waiting == nil {
 		t.waiting = make(map[string]*call)
 	}
 	t.waiting[q.ID] = c
 	c.asks = append(c.asks, q.ID)
+	c.asked1.Store(true)
+	first := t.unanswer == nil
+	if first {
+		t.unanswer = func() {}
+	}
+	t.mu.Unlock()
+	if !first {
+		return nil
+	}
+	stop, err := safely(func() (func(), error) { return t.set.inbox.Watch(t.answered), nil })
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.unanswer = stop; stop == nil {
+		t.unanswer = func() {}
+	}
+	return err
 }
 
 // withdraw takes back the questions of a call that nobody needs an answer to
@@ -361,8 +406,19 @@ func (t *Turn) questionsOf(c *call) []string {
 	c.asks = nil
 	for _, id := range ids {
 		delete(t.waiting, id)
+		t.unneeded(id)
 	}
 	return ids
+}
+
+// unneeded ends the host's own answer to a question that has one, or needs none.
+// The mutex is held.
+func (t *Turn) unneeded(id string) {
+	if l := t.answers[id]; l != nil {
+		delete(t.answers, id)
+		l.finish(errOver, time.Now())
+		t.recheck()
+	}
 }
 
 // takeBack withdraws questions. Where there is an answer already it is refused,
@@ -384,27 +440,33 @@ func (c *call) askHost(q policy.Question) {
 	t := c.turn
 	l := &lease{turn: t}
 	t.mu.Lock()
-	t.workers++
+	t.helpers++
 	t.begins()
 	l.last(time.Until(q.Expires))
 	t.look(l)
+	if t.answers == nil {
+		t.answers = make(map[string]*lease)
+	}
+	t.answers[q.ID] = l
 	t.mu.Unlock()
 	go func() {
-		a, err := policy.Answer{}, errors.New("it ended its goroutine")
+		a, err := policy.Answer{}, errGoexit
 		defer func() {
 			if err != nil {
-				a = policy.Answer{By: byAnswerFailed, Reason: err.Error()}
+				a = policy.Answer{By: byAnswerFailed, Reason: fmt.Sprint(err)} // fmt stands an error that panics
 			}
+			c.answerFailed(err)
 			_, _ = safely(func() (struct{}, error) { // refused if somebody else was first
 				return struct{}{}, t.set.inbox.Answer(context.WithoutCancel(t.ctx), q.ID, a)
 			})
 			t.mu.Lock()
 			defer t.mu.Unlock()
+			delete(t.answers, q.ID)
 			if l.watched {
 				l.end.CompareAndSwap(nil, t.set.over)
 				l.shut()
 				t.watching.forget(l)
-				t.workers--
+				t.helpers--
 				t.cond.Broadcast()
 			}
 		}()
@@ -412,10 +474,17 @@ func (c *call) askHost(q policy.Question) {
 	}()
 }
 
+// answerFailed keeps why the host's function could not answer.
+func (c *call) answerFailed(err error) {
+	c.turn.mu.Lock()
+	defer c.turn.mu.Unlock()
+	c.answerErr = err
+}
+
 // abandon leaves an answer of the host behind that did not come back. The mutex
 // is held and let go.
 func (t *Turn) abandon(*lease) {
-	t.workers--
+	t.helpers--
 	t.cond.Broadcast()
 	t.mu.Unlock()
 }
@@ -440,16 +509,14 @@ type heldCall struct {
 func (t *Turn) handBack() {
 	var now []*call
 	t.mu.Lock()
-	held := &heldTurn{calls: make([]heldCall, len(t.calls))}
+	held := t.record()
 	for i, c := range t.calls {
-		h := &held.calls[i]
-		h.given = c.asGiven()
 		if c.claimed {
-			h.result = &t.results[i]
 			continue
 		}
 		c.claimed = true
 		now = append(now, c)
+		h := &held.calls[i]
 		h.question, h.wants, h.reply, h.allowed = c.question, c.wants, c.reply, c.allowed
 		h.hooked, h.by, h.beside = c.hooked, c.by, c.beside
 		if c.by != byModel {
@@ -468,6 +535,18 @@ func (t *Turn) handBack() {
 	}
 }
 
+// record is the turn as the session remembers it. The mutex is held.
+func (t *Turn) record() *heldTurn {
+	held := &heldTurn{calls: make([]heldCall, len(t.calls))}
+	for i, c := range t.calls {
+		held.calls[i].given = c.asGiven()
+		if c.claimed {
+			held.calls[i].result = &t.results[i]
+		}
+	}
+	return held
+}
+
 // asGiven is the call as the model made it.
 func (c *call) asGiven() tool.Call {
 	return tool.Call{ID: c.first.CallID, Name: c.first.Name, Input: c.input}
@@ -480,7 +559,13 @@ func (c *conversation) hold(number int, h *heldTurn) {
 		c.held = make(map[int]*heldTurn)
 	}
 	c.held[number] = h
+	for len(c.held) > maxHeld {
+		delete(c.held, slices.Min(slices.Collect(maps.Keys(c.held))))
+	}
 }
+
+// maxHeld is how many turns that were handed back a session remembers.
+const maxHeld = 64
 
 // goOn takes a call up where a turn of the same number was handed back. Another
 // call in its place is an error, never a hit.
@@ -502,7 +587,7 @@ func (c *call) goOn(h *heldTurn) {
 		c.recorded = &res
 		return
 	}
-	if c.known != nil {
+	if c.known != nil || c.unresolved {
 		return
 	}
 	if old.input != nil {
@@ -515,8 +600,11 @@ func (c *call) goOn(h *heldTurn) {
 	c.question, c.wants, c.reply, c.allowed = old.question, old.wants, old.reply, old.allowed
 	c.hooked, c.beside, c.look = old.hooked, old.beside, false
 	for _, q := range []*policy.Question{c.question, c.wants} {
-		if q != nil {
-			c.listen(q)
+		if q == nil || c.known != nil {
+			continue
+		}
+		if err := c.listen(q); err != nil {
+			c.known = c.unasked(err)
 		}
 	}
 }

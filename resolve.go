@@ -9,30 +9,77 @@ import (
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// resolve is phase 1: name, alias, fallback.
-func (v *View) resolve(ctx context.Context, name string) (*entry, *tool.Error) {
+// resolve is phase 1: name, alias. Where a fallback must be asked, which takes
+// time, the call is not resolved until it is ready.
+func (v *View) resolve(name string) (e *entry, unresolved bool, failure *tool.Error) {
 	if e := v.tools.find(name); e != nil {
-		if e.deferred() && !slices.Contains(v.loaded.entries(), e) {
-			v.session.conv.load(e)
-			return e, &tool.Error{Kind: tool.NotLoaded, Text: fmt.Sprintf("Tool %s was not loaded. It is now: call it again.\nIts input schema: %s", name, e.tool.Input)}
-		}
-		return e, nil
+		return e, false, nil
 	}
-	detail := ""
 	if v.fallback != nil {
-		s := v.session
-		t, err := bounded(ctx, otherTime, func(ctx context.Context) (*tool.Tool, error) { return v.fallback(ctx, s.caller, name) })
-		if err == nil && t != nil {
-			var made []*entry
-			if made, err = s.rt.reg.entries(tool.Source{Trust: tool.Own}, []*tool.Tool{t}); err == nil {
-				return made[0], nil
-			}
-		}
-		if err != nil {
-			detail = "the fallback failed: " + err.Error()
+		return nil, true, nil
+	}
+	return nil, false, v.unknown(name, nil)
+}
+
+// defers reports whether a tool is not in the prompt yet.
+func (v *View) defers(e *entry) bool {
+	return e.deferred() && !slices.Contains(v.loaded.entries(), e)
+}
+
+// notLoaded loads a deferred tool for the next turn.
+func (v *View) notLoaded(name string, e *entry) *tool.Error {
+	v.session.conv.load(e)
+	return &tool.Error{Kind: tool.NotLoaded, Text: fmt.Sprintf("Tool %s was not loaded. It is now: call it again.\nIts input schema: %s", name, e.tool.Input)}
+}
+
+// supply asks the fallback for a tool.
+func (c *call) supply() (*entry, *tool.Error) {
+	v, name := c.turn.view, c.first.Name
+	t, err := guard(c, func(ctx context.Context) (*tool.Tool, error) { return v.fallback(ctx, v.session.caller, name) })
+	if err == nil && t != nil {
+		var e *entry
+		if e, err = v.session.conv.supplied(name, t); err == nil {
+			return e, nil
 		}
 	}
-	return nil, &tool.Error{Kind: tool.UnknownTool, Text: v.notFound(name), Detail: detail}
+	return nil, v.unknown(name, err)
+}
+
+// supplied is the entry of a tool that a fallback gave. One that is given again
+// is the same tool: its cap holds over all its calls.
+func (c *conversation) supplied(name string, t *tool.Tool) (*entry, error) {
+	r := &c.rt.reg
+	r.mu.Lock()
+	had := r.supplied[name]
+	r.mu.Unlock()
+	if had != nil && had.given == t {
+		return had, nil
+	}
+	made, err := r.entries(tool.Source{Trust: tool.Own}, []*tool.Tool{t}, nil)
+	if err != nil {
+		return nil, err
+	}
+	e := made[0]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.supplied == nil || len(r.supplied) > maxSupplied {
+		r.supplied = make(map[string]*entry)
+	}
+	r.supplied[name] = e
+	return e, nil
+}
+
+// maxSupplied is how many tools of fallbacks are remembered.
+const maxSupplied = 1024
+
+// unknown is what the model reads when no tool has the name; cause is what a
+// fallback failed with.
+func (v *View) unknown(name string, cause error) *tool.Error {
+	e := &tool.Error{Kind: tool.UnknownTool, Text: v.notFound(name), Cause: cause}
+	if cause != nil {
+		e.Detail = "the fallback failed: " + cause.Error()
+	}
+	return e
 }
 
 // notFound says what names of the view are near the one that was called.
@@ -42,7 +89,11 @@ func (v *View) notFound(name string) string {
 		shown = strings.ToValidUTF8(shown[:128], "") + "…"
 	}
 	text := "Tool not found: " + shown
-	if near := nearest(name, v.Names()); len(near) > 0 {
+	names := make([]string, len(v.tools.list)) // what it may find is named too
+	for i, e := range v.tools.list {
+		names[i] = e.wire
+	}
+	if near := nearest(name, names); len(near) > 0 {
 		text += ". Did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return text

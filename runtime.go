@@ -82,7 +82,7 @@ type Runtime struct {
 
 	reg      registry
 	mu       sync.Mutex
-	sessions map[string]*conversation
+	sessions map[sessionKey]*conversation
 	closed   bool
 }
 
@@ -118,7 +118,8 @@ type settings struct {
 	name     string // random, so that ids are unique over all processes
 	turns    atomic.Uint64
 	gateLock sync.Mutex
-	over     *ending // of functions that have returned
+	tools    map[[2]string]*gate // by source and name: a cap outlives a registration
+	over     *ending             // of functions that have returned
 }
 
 // freeze takes the fields as they are now, the first time it is called.

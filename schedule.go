@@ -90,10 +90,11 @@ func (s *schedule) plan(c *call, turn []*call) {
 			s.apart.add(place)
 		}
 		// First all waiting, then all marking: a call does not wait for itself.
-		for _, a := range claims.Touches {
+		touches := distinct(claims.Touches)
+		for _, a := range touches {
 			s.touched.hold(place, a)
 		}
-		for _, a := range claims.Touches {
+		for _, a := range touches {
 			s.touched.mark(place, a)
 		}
 		s.since.add(place)
@@ -103,22 +104,26 @@ func (s *schedule) plan(c *call, turn []*call) {
 // end says that a call has ended, and gives the calls that are ready now.
 func (s *schedule) end(c *call, ready []*call) []*call {
 	c.step.ended = true
-	if c.step.waits > 0 {
+	return s.pass(&c.step, ready)
+}
+
+// pass lets those go on that wait for a step, if it is over.
+func (s *schedule) pass(p *step, ready []*call) []*call {
+	if p.waits > 0 {
 		return ready
 	}
-	todo := []*step{&c.step}
+	todo := []*step{p}
 	for len(todo) > 0 {
 		p := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
+		if p.call != nil && !p.ended {
+			ready = append(ready, p.call)
+			continue
+		}
 		p.over = true
 		for _, n := range p.next {
-			if n.waits--; n.waits > 0 {
-				continue
-			}
-			if n.call == nil || n.ended {
+			if n.waits--; n.waits == 0 {
 				todo = append(todo, n)
-			} else {
-				ready = append(ready, n.call)
 			}
 		}
 		p.next = nil
@@ -131,24 +136,30 @@ func (s *schedule) end(c *call, ready []*call) []*call {
 // run already; those that do not run yet wait for it. What waited for it before
 // goes on waiting: it may wait too long, never too short. Calls that are ready
 // now are returned; the moved one is among them if it waits for nothing.
+//
+// Nobody waits in a ring: who is waited for by an earlier call waits for
+// nobody.
 func (s *schedule) move(c *call, claims tool.Claims, turn []*call) (ready []*call) {
 	s.moved = true
 	c.planned = claims
 	// Earlier calls that waited for this one because it was running go first
 	// now: it runs no longer.
+	var early []*step
 	c.step.next = slices.DeleteFunc(c.step.next, func(n *step) bool {
-		early := n.call != nil && n.call.index < c.index
-		if early {
-			if n.waits--; n.waits == 0 && !n.ended {
-				ready = append(ready, n.call)
-			}
+		if c.step.goesBefore(n) {
+			early = append(early, n)
+			return true
 		}
-		return early
+		return false
 	})
+	for _, n := range early {
+		n.waits--
+		ready = s.pass(n, ready)
+	}
 	for _, o := range turn {
 		switch {
 		case o == c || o.step.call == nil || o.step.ended || !conflict(o.planned, claims):
-		case o.index < c.index || o.state == running:
+		case o.index < c.index || o.state == running || slices.ContainsFunc(o.step.next, o.step.goesBefore):
 			c.step.after(&o.step)
 		case !slices.Contains(c.step.next, &o.step):
 			o.step.after(&c.step)
@@ -159,6 +170,25 @@ func (s *schedule) move(c *call, claims tool.Claims, turn []*call) (ready []*cal
 		ready = append(ready, c)
 	}
 	return ready
+}
+
+// goesBefore reports whether n, which waits for s, is an earlier call.
+func (s *step) goesBefore(n *step) bool { return n.call != nil && n.call.index < s.call.index }
+
+// distinct leaves out what is said twice.
+func distinct(touches []tool.Access) []tool.Access {
+	if len(touches) < 2 {
+		return touches
+	}
+	seen := make(map[tool.Access]bool, len(touches))
+	var list []tool.Access
+	for _, a := range touches {
+		if !seen[a] {
+			seen[a] = true
+			list = append(list, a)
+		}
+	}
+	return list
 }
 
 // group is a number of steps that later ones wait for as one. A barrier is made

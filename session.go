@@ -33,7 +33,7 @@ func (rt *Runtime) Session(c tool.Caller) *Session {
 	if c.Session == "" {
 		c.Session = fmt.Sprintf("%s-s%d", set.name, set.turns.Add(1))
 	}
-	key := strings.Join([]string{c.Tenant, c.Principal, c.Session}, "\x00")
+	key := sessionKey{c.Tenant, c.Principal, c.Session}
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	conv := rt.sessions[key]
@@ -42,12 +42,14 @@ func (rt *Runtime) Session(c tool.Caller) *Session {
 		conv.cond.L = &conv.mu
 		conv.closed = rt.closed
 		if rt.sessions == nil {
-			rt.sessions = make(map[string]*conversation)
+			rt.sessions = make(map[sessionKey]*conversation)
 		}
 		rt.sessions[key] = conv
 	}
 	return &Session{rt: rt, caller: c, conv: conv}
 }
+
+type sessionKey struct{ tenant, principal, session string }
 
 // View is what this session is offered now. While nothing changes it costs
 // nothing.
@@ -60,11 +62,7 @@ func (s *Session) View(ctx context.Context) *View {
 	s.rt.reg.mu.Lock()
 	fallback := s.rt.reg.fallback
 	s.rt.reg.mu.Unlock()
-	v := &View{session: s, tools: tools, fallback: fallback}
-	if loaded := s.conv.loaded.Load(); loaded != nil {
-		v.loaded = loaded.within(tools)
-	}
-	return v
+	return &View{session: s, tools: tools, loaded: s.conv.loadedIn(tools), fallback: fallback}
 }
 
 // Call runs one call by name and JSON text, through every gate, in a turn of its
@@ -80,9 +78,9 @@ func (s *Session) Refresh(ctx context.Context) error {
 	if err := s.refresh(ctx); err != nil {
 		return err
 	}
-	s.conv.mu.Lock()
-	defer s.conv.mu.Unlock()
-	s.conv.seen, s.conv.formed, s.conv.formedOf = nil, nil, nil
+	s.conv.forming.Lock()
+	defer s.conv.forming.Unlock()
+	s.conv.seen, s.conv.formed = nil, nil
 	return nil
 }
 
@@ -109,13 +107,7 @@ func (s *Session) refresh(ctx context.Context) error {
 // own makes these the program's own tools. Those that are registered already
 // stay as they are, so that an unchanged set costs nothing.
 func (rt *Runtime) own(tools []*tool.Tool) error {
-	r := &rt.reg
-	r.mu.Lock()
-	var old []*entry
-	if had := r.sources[""]; had != nil {
-		old = had.entries
-	}
-	r.mu.Unlock()
+	old := rt.reg.of("")
 	if len(old) == len(tools) {
 		same := true
 		for i, t := range tools {
@@ -135,10 +127,10 @@ func (s *Session) Close(ctx context.Context) error { return s.conv.close(ctx) }
 // conversation is what the callers of one session share.
 type conversation struct {
 	rt   *Runtime
-	key  string
+	key  sessionKey
 	name string
 
-	loaded    atomic.Pointer[loadedSet]
+	anyLoaded atomic.Bool
 	lostCount atomic.Int64 // of lost, so that nobody looks for nothing
 
 	mu     sync.Mutex
@@ -149,53 +141,82 @@ type conversation struct {
 	lost   []lostCall
 	held   map[int]*heldTurn
 
-	seen     map[*entry]*entry // forms for this session; nil: not offered
-	formed   *toolset
-	formedOf *catalogue
+	loaded   []string // names of deferred tools, in the order of loading
+	loadedAs map[*toolset]*loadedSet
+
+	forming sync.Mutex // tools are asked one at a time, and nothing else waits for them
+	seen    map[*entry]*entry
+	formed  map[string]formedSet // by agent
 }
 
-// forms is the catalogue as this session sees it. Each tool is asked once, when
-// the session first sees it, so that prompts stay as they are.
+// formedSet is the catalogue as one agent of a session sees it.
+type formedSet struct {
+	of      *catalogue
+	tools   *toolset
+	enabled map[*entry]bool
+}
+
+// forms is the catalogue as this session sees it. Each tool is asked once for
+// its form, when the session first sees it, so that prompts stay as they are,
+// and once for each agent whether it is enabled.
 func (c *conversation) forms(ctx context.Context, all *catalogue, caller tool.Caller) *toolset {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.formedOf == all {
-		return c.formed
+	ctx = context.WithoutCancel(ctx) // the answer outlives this view
+	c.forming.Lock()
+	defer c.forming.Unlock()
+	old := c.formed[caller.Agent]
+	if old.of == all {
+		return old.tools
 	}
-	if c.seen == nil {
-		c.seen = make(map[*entry]*entry)
-	}
+	now := formedSet{of: all, enabled: make(map[*entry]bool)}
+	seen := make(map[*entry]*entry) // tools that are gone are forgotten
 	list := make([]*entry, 0, len(all.list))
 	for _, e := range all.list {
-		if e.isDynamic() {
-			form, ok := c.seen[e]
+		if e.tool.Enabled != nil {
+			on, ok := old.enabled[e]
 			if !ok {
-				form = e.form(ctx, caller)
-				c.seen[e] = form
+				on = e.enabled(ctx, caller)
 			}
+			if now.enabled[e] = on; !on {
+				continue
+			}
+		}
+		if e.hasForms() {
+			form := c.seen[e]
+			if form == nil {
+				form = e.form(ctx, caller)
+			}
+			seen[e] = form
 			e = form
 		}
-		if e != nil {
-			list = append(list, e)
+		list = append(list, e)
+	}
+	for e, form := range c.seen { // another agent's, as long as they are registered
+		if seen[e] == nil && all.names[e.wire] == e {
+			seen[e] = form
 		}
 	}
-	c.formed, c.formedOf = newToolset(list), all
-	return c.formed
+	c.seen = seen
+	now.tools = newToolset(list)
+	if c.formed == nil {
+		c.formed = make(map[string]formedSet)
+	}
+	for agent, f := range c.formed {
+		if f.of != all { // it is made anew when that agent looks again
+			c.formed[agent] = formedSet{enabled: f.enabled}
+		}
+	}
+	c.formed[caller.Agent] = now
+	return now.tools
 }
 
-// form is the tool as one session sees it; nil: it is not offered. What fails
-// leaves the static form.
+func (e *entry) enabled(ctx context.Context, caller tool.Caller) bool {
+	on, err := bounded(ctx, otherTime, func(ctx context.Context) (bool, error) { return e.tool.Enabled(ctx, caller) })
+	return on && err == nil
+}
+
+// form is the tool as one session sees it. What fails leaves the static form.
 func (e *entry) form(ctx context.Context, caller tool.Caller) *entry {
 	t := e.tool
-	if t.Enabled != nil {
-		on, err := bounded(ctx, otherTime, func(ctx context.Context) (bool, error) { return t.Enabled(ctx, caller) })
-		if !on || err != nil {
-			return nil
-		}
-	}
-	if !e.base || t.DescriptionOf == nil && t.InputOf == nil {
-		return e
-	}
 	form := e.tool
 	try := func(change func(*tool.Tool) error) {
 		t := *form
@@ -227,25 +248,44 @@ func (e *entry) form(ctx context.Context, caller tool.Caller) *entry {
 }
 
 // load makes a deferred tool part of the prompt from the next view on. Loading
-// only appends.
+// only appends. It is remembered by name: a tool that is registered anew stays
+// loaded.
 func (c *conversation) load(e *entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	old := c.loaded.Load().entries()
-	if !slices.Contains(old, e) {
-		c.loaded.Store(newLoadedSet(append(slices.Clip(slices.Clone(old)), e)))
+	if !slices.Contains(c.loaded, e.wire) {
+		c.loaded, c.loadedAs = append(c.loaded, e.wire), nil
+		c.anyLoaded.Store(true)
 	}
 }
 
-// within are those of the set that a view has; the set itself if that is all.
-func (l *loadedSet) within(tools *toolset) *loadedSet {
-	for _, e := range l.list {
-		if tools.names[e.wire] != e {
-			return newLoadedSet(slices.DeleteFunc(slices.Clone(l.list), func(e *entry) bool { return tools.names[e.wire] != e }))
+// loadedIn are the loaded tools that a set of tools has; nil: none.
+func (c *conversation) loadedIn(tools *toolset) *loadedSet {
+	if !c.anyLoaded.Load() {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l, ok := c.loadedAs[tools]
+	if !ok {
+		var list []*entry
+		for _, name := range c.loaded {
+			if e := tools.names[name]; e != nil && e.deferred() {
+				list = append(list, e)
+			}
 		}
+		l = newLoadedSet(list)
+		if c.loadedAs == nil || len(c.loadedAs) > maxKept {
+			c.loadedAs = make(map[*toolset]*loadedSet)
+		}
+		c.loadedAs[tools] = l
 	}
 	return l
 }
+
+// maxKept is how many forms of one set of tools are kept ready: views of so
+// many agents, say.
+const maxKept = 16
 
 // lostCall is a call that was given up and has not returned.
 type lostCall struct {
@@ -302,7 +342,9 @@ func (c *conversation) close(ctx context.Context) error {
 	if c.active == 0 && len(c.lost) == 0 {
 		c.rt.mu.Lock()
 		defer c.rt.mu.Unlock()
-		delete(c.rt.sessions, c.key)
+		if c.rt.sessions[c.key] == c {
+			delete(c.rt.sessions, c.key)
+		}
 		return nil
 	}
 	var still []string

@@ -62,6 +62,7 @@ func (t *Turn) hostStops() {
 		}
 	}
 	t.arm(w.hard)
+	t.recheck()
 	t.mu.Unlock()
 	t.halt(hostStop(t.ctx))
 }
@@ -174,7 +175,7 @@ func (t *Turn) giveUp(l *lease) {
 		t.running--
 	}
 	cause := l.cause()
-	why := c.stop
+	why, ran := c.stop, c.ran
 	t.view.session.conv.lose(c)
 	wake := c.atGates(0, 1)
 	t.mu.Unlock()
@@ -195,9 +196,10 @@ func (t *Turn) giveUp(l *lease) {
 	case errors.Is(cause, errTime):
 		res.Err = c.timedOut("it did not return and was given up")
 	}
-	if c.ran {
-		c.failed = true
+	if c.lostAs != nil && why == nil {
+		res.Err = c.lostAs(errTookTooLong)
 	}
+	c.failed = ran && why == nil && (errors.Is(cause, errTime) || c.lostAs != nil)
 	if c.stopsSiblings(t.set.siblings) {
 		t.stopSiblings(c)
 	}

@@ -3,12 +3,12 @@ package ferrule
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -44,12 +44,15 @@ type Turn struct {
 	parked   []*call // wait for a place of their tool, source or tenant
 	running  int     // slots in use
 	workers  int
+	asking   int  // of them: put questions before their time
+	helpers  int  // functions of the host that answer questions
 	starting bool // a worker was started and has not begun yet
 	closed   bool
 	stopped  *stop   // the whole turn was stopped
 	fallen   []*stop // calls that stop their siblings, later ones too
 	waiting  map[string]*call
-	unanswer func() // stops listening to the inbox
+	unanswer func()            // stops listening to the inbox
+	answers  map[string]*lease // of the host, under way, by question
 	held     *heldTurn
 
 	// Room for the one call that most turns have.
@@ -211,9 +214,11 @@ func (t *Turn) admit(c *call) {
 		return
 	}
 	t.plan(c)
+	free := t.running+len(t.ready) < t.limit
 	if c.step.waits == 0 {
 		t.push(c)
-	} else if c.askEarly {
+	}
+	if c.askEarly && (c.step.waits > 0 || !free) {
 		t.early = append(t.early, c)
 	}
 	if !t.quiet {
@@ -256,7 +261,8 @@ func (t *Turn) push(c *call) {
 // already. A worker that begins starts the next: calls that do not block are
 // done by few of them, calls that do by as many as may be.
 func (t *Turn) hire() {
-	if t.starting || len(t.early) == 0 && (len(t.ready) == 0 || t.running >= t.limit) {
+	more := len(t.ready) > 0 && t.running < t.limit && t.workers-t.asking < t.limit
+	if t.starting || len(t.early) == 0 && !more {
 		return
 	}
 	t.listen()
@@ -299,20 +305,25 @@ func (t *Turn) take() *call {
 	for len(t.early) > 0 {
 		c := t.early[0]
 		t.early = t.early[1:]
-		if c.claimed || c.state != queued || c.step.waits == 0 {
+		if c.claimed || c.state != queued || c.asked1.Load() {
 			continue
 		}
-		c.busy = true
-		return c
+		return t.asksEarly(c)
 	}
 	for len(t.ready) > 0 && t.running < t.limit {
 		c := t.ready[0]
 		t.ready = t.ready[1:]
-		if c.claimed {
+		switch {
+		case c.claimed:
 			continue
-		}
-		if !c.enter() {
+		case c.busy:
+			c.pushLater = true
+			continue
+		case !c.enter():
 			t.parked = append(t.parked, c)
+			if c.askEarly && !c.asked1.Load() {
+				return t.asksEarly(c) // its question need not wait for a place
+			}
 			continue
 		}
 		c.state = running
@@ -320,6 +331,12 @@ func (t *Turn) take() *call {
 		return c
 	}
 	return nil
+}
+
+func (t *Turn) asksEarly(c *call) *call {
+	c.busy = true
+	t.asking++
+	return c
 }
 
 // unpark lets calls that wait for a place of their tool look again.
@@ -341,7 +358,7 @@ func (t *Turn) proceed(c *call) (mine bool) {
 		c.earlyLife()
 		return t.rest(c)
 	}
-	res, fate := c.life()
+	res, fate := c.safeLife()
 	switch fate {
 	case ended:
 		return t.conclude(c, res)
@@ -359,6 +376,7 @@ func (t *Turn) rest(c *call) (mine bool) {
 	}
 	t.mu.Lock()
 	c.busy = false
+	t.asking--
 	if why := t.stopFor(c); why != nil {
 		c.claimed = true
 		t.mu.Unlock()
@@ -384,8 +402,12 @@ func (t *Turn) conclude(c *call, res tool.Result) (mine bool) {
 	t.mu.Lock()
 	t.running--
 	c.claimed = true
+	if c.stop == nil && c.ran && c.entry.tool.Cancel && t.ctx.Err() != nil {
+		c.stop = hostStop(t.ctx) // not heard yet
+	}
 	if c.stop != nil {
 		res = c.stop.result()
+		c.failed, c.stops = false, false
 	}
 	t.mu.Unlock()
 	if c.stopsSiblings(t.set.siblings) {
@@ -404,8 +426,10 @@ func (t *Turn) settle(c *call, res tool.Result) {
 
 // keep puts a result in its place and lets those start that waited for it.
 func (t *Turn) keep(c *call, res tool.Result) {
+	if c.asked1.Load() {
+		c.withdraw() // before it is known that the call is over
+	}
 	t.mu.Lock()
-	questions := t.questionsOf(c)
 	t.results[c.index] = res
 	c.state = over
 	t.open--
@@ -421,7 +445,6 @@ func (t *Turn) keep(c *call, res tool.Result) {
 		t.cond.Broadcast()
 	}
 	t.mu.Unlock()
-	t.takeBack(questions)
 }
 
 // wait leaves a call to a person: it holds no slot and no goroutine.
@@ -459,6 +482,7 @@ func (t *Turn) answered(id string) {
 		return
 	}
 	c.answered = true
+	t.unneeded(id)
 	if c.state == waiting {
 		t.resume(c)
 		t.hire()
@@ -502,24 +526,33 @@ func (t *Turn) move(c *call) (mine bool) {
 	}
 	t.hire()
 	t.mu.Unlock()
+	c.emitBy(audit.Moved, "", "")
 	return true
 }
 
 // Wait waits until every call has its result, and returns them in the order of
 // the calls. After that the turn is over.
 func (t *Turn) Wait() []tool.Result {
+	var inline *call
+	defer func() {
+		if inline != nil { // its tool ended this goroutine
+			t.fellOut(inline)
+			t.Interrupt()
+			t.end()
+		}
+	}()
 	t.mu.Lock()
 	for {
-		if c := t.alone(); c != nil {
-			c.inline = true
+		if inline = t.alone(); inline != nil {
+			inline.inline = true
 			t.mu.Unlock()
-			t.proceed(c)
+			t.proceed(inline)
 			t.mu.Lock()
-			c.inline = false
+			inline.inline = false
 			continue
 		}
 		t.hire()
-		if t.workers == 0 {
+		if t.workers == 0 && t.helpers == 0 {
 			if t.open == 0 {
 				break
 			}
@@ -552,8 +585,15 @@ func (t *Turn) alone() *call {
 	return t.take()
 }
 
+// handsBack reports whether some call of a turn that is over still waits.
+func (t *Turn) handsBack() bool {
+	return slices.ContainsFunc(t.results, func(r tool.Result) bool { return r.Err != nil && r.Err.Kind == tool.Suspended })
+}
+
 // idle reports that nothing happens until a person answers.
 func (t *Turn) idle() bool {
+	done := func(c *call) bool { return c.claimed }
+	t.ready, t.early, t.parked = slices.DeleteFunc(t.ready, done), slices.DeleteFunc(t.early, done), slices.DeleteFunc(t.parked, done)
 	return t.running == 0 && len(t.calls) == len(t.results) && len(t.ready) == 0 && len(t.early) == 0 && len(t.parked) == 0
 }
 
@@ -570,6 +610,9 @@ func (t *Turn) end() {
 		unanswer()
 	}
 	s := t.view.session
+	if t.held != nil && !t.handsBack() {
+		s.conv.hold(t.number, t.record())
+	}
 	_ = s.refresh(t.ctx) // the set stays, and an event said so
 	s.conv.done(t)
 }
@@ -584,18 +627,7 @@ func (c *conversation) done(*Turn) {
 
 // goexit gives a result to a call whose tool ended its goroutine.
 func (t *Turn) goexit(c *call) {
-	err := &tool.Error{Kind: tool.Failed, Text: "The tool failed unexpectedly.", Detail: fmt.Sprintf("%s ended its goroutine", c.first.Name)}
-	t.mu.Lock()
-	l := c.leased
-	t.mu.Unlock()
-	for ; l != nil; l = l.outer {
-		_ = c.release(l)
-	}
-	if c.busy {
-		if !t.rest(c) {
-			return
-		}
-	} else if !t.conclude(c, tool.Result{Err: err}) {
+	if !t.fellOut(c) {
 		return
 	}
 	t.mu.Lock()
@@ -603,4 +635,18 @@ func (t *Turn) goexit(c *call) {
 	t.workers--
 	t.hire()
 	t.cond.Broadcast()
+}
+
+// fellOut ends what was done for a call on a goroutine that has ended. It is
+// false when the call was given up before.
+func (t *Turn) fellOut(c *call) (mine bool) {
+	err := unexpected(errGoexit)
+	if c.lostAs != nil {
+		err = c.lostAs(errGoexit)
+	}
+	c.failed = c.letGo()
+	if c.busy {
+		return t.rest(c)
+	}
+	return t.conclude(c, tool.Result{Err: err})
 }

@@ -37,7 +37,7 @@ type Filter struct {
 
 func (f *Filter) match(e *entry) bool {
 	if f.Names == nil && f.Tags == nil && f.Sources == nil && reflect.ValueOf(f.Claims).IsZero() {
-		return true
+		return !f.Not
 	}
 	w, h := f.Claims, e.claims
 	ok := (f.Names == nil || slices.Contains(f.Names, e.wire)) &&
@@ -48,19 +48,34 @@ func (f *Filter) match(e *entry) bool {
 	return ok != f.Not
 }
 
-// Only is a view of those tools of this one that the filter chooses.
+// Only is a view of those tools of this one that the filter chooses. The same
+// filter gives the same definitions, as long as the tools do not change.
 func (v *View) Only(f Filter) *View {
-	some := newToolset(slices.Collect(func(yield func(*entry) bool) {
-		for _, e := range v.tools.list {
-			if f.match(e) && !yield(e) {
-				return
-			}
-		}
-	}))
 	n := *v
-	n.tools = some
-	n.loaded = newLoadedSet(slices.DeleteFunc(slices.Clone(v.loaded.entries()), func(e *entry) bool { return some.names[e.wire] != e }))
+	n.tools = v.tools.only(f)
+	n.loaded = v.session.conv.loadedIn(n.tools)
+	late := func(e *entry) bool { return !slices.Contains(v.loaded.entries(), e) }
+	if slices.ContainsFunc(n.loaded.entries(), late) { // loaded since this view was made
+		n.loaded = newLoadedSet(slices.DeleteFunc(slices.Clone(n.loaded.entries()), late))
+	}
 	return &n
+}
+
+// only is a part of the set. Parts are kept, so that they are written once.
+func (s *toolset) only(f Filter) *toolset {
+	key := fmt.Sprintf("%q %q %q %v %v", f.Names, f.Tags, f.Sources, f.Claims, f.Not)
+	key += fmt.Sprint(f.Names == nil, f.Tags == nil, f.Sources == nil)
+	s.kept.mu.Lock()
+	defer s.kept.mu.Unlock()
+	if part := s.parts[key]; part != nil {
+		return part
+	}
+	part := newToolset(slices.DeleteFunc(slices.Clone(s.list), func(e *entry) bool { return !f.match(e) }))
+	if s.parts == nil || len(s.parts) > maxKept {
+		s.parts = make(map[string]*toolset)
+	}
+	s.parts[key] = part
+	return part
 }
 
 // Names are the tools that are offered, as models call them, in the order of
@@ -97,7 +112,7 @@ func (v *View) Definitions(f Format) (json.RawMessage, error) {
 	if f == nil {
 		return nil, errors.New("definitions: got no format")
 	}
-	if !reflect.TypeOf(f).Comparable() {
+	if !reflect.ValueOf(f).Comparable() {
 		return renderAll(f, v.tools, v.loaded.entries())
 	}
 	kept := &v.tools.kept
@@ -106,21 +121,20 @@ func (v *View) Definitions(f Format) (json.RawMessage, error) {
 	}
 	kept.mu.Lock()
 	defer kept.mu.Unlock()
-	key := renderKey{f, v.tools}
-	r, ok := kept.texts[key]
+	r, ok := kept.texts[f]
 	if !ok {
 		r.text, r.err = renderAll(f, v.tools, v.loaded.entries())
 		if kept.texts == nil {
-			kept.texts = make(map[renderKey]rendering)
+			kept.texts = make(map[Format]rendering)
 		}
-		kept.texts[key] = r
+		kept.texts[f] = r
 	}
 	return r.text, r.err
 }
 
-// loadedSet are the deferred tools that a session has loaded, in that order. A
-// session that loads another one gets a new set, so that views stay. Nil is
-// none.
+// loadedSet are the deferred tools of one set that a session has loaded, in that
+// order. A session that loads another one gets a new set, so that views stay.
+// Nil is none.
 type loadedSet struct {
 	list []*entry
 	kept renderings
@@ -143,12 +157,7 @@ func (l *loadedSet) entries() []*entry {
 // renderings are definitions as they were written once.
 type renderings struct {
 	mu    sync.Mutex
-	texts map[renderKey]rendering
-}
-
-type renderKey struct {
-	format Format
-	tools  *toolset
+	texts map[Format]rendering
 }
 
 type rendering struct {
@@ -162,7 +171,8 @@ type toolset struct {
 	names   map[string]*entry // on the wire
 	aliases map[string]*entry
 
-	kept renderings
+	kept  renderings
+	parts map[string]*toolset // by filter
 }
 
 func newToolset(list []*entry) *toolset {
@@ -216,7 +226,7 @@ func renderAll(f Format, tools *toolset, loaded []*entry) (json.RawMessage, erro
 
 // render writes one definition, once for each format.
 func (e *entry) render(f Format) (b []byte, err error) {
-	if !reflect.TypeOf(f).Comparable() {
+	if !reflect.ValueOf(f).Comparable() {
 		return safely(func() ([]byte, error) { return f.Render(e.tool.Definition(e.wire)) })
 	}
 	if kept, ok := e.rendered.Load(f); ok {

@@ -67,13 +67,14 @@ func (c *call) begin(l *lease, d time.Duration) bool {
 	defer t.mu.Unlock()
 	t.begins()
 	l.last(d)
-	if c.lost.Load() || c.stop != nil || c.claimed {
-		return false
+	if c.lost.Load() || c.stop != nil || c.claimed || c.leased != nil && c.leased.end.Load() != nil {
+		return false // the last: a wrapper whose own time is over starts nothing
 	}
 	if l.outer = c.leased; l.outer != nil {
 		l.outer.until.Store(0) // a wrapper's time stands still while what it wraps runs
 	}
 	c.leased = l
+	c.ran = c.ran || l.runs
 	if !c.inline { // else it is looked at when it asks
 		t.look(l)
 	}

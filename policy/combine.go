@@ -63,8 +63,12 @@ func Combine(c Case, voices ...Voice) Ruling {
 	if r.Verdict == tool.Silent {
 		r.Decision = c.unspoken()
 	}
-	if r.Asks() && !c.Person {
+	switch {
+	case r.Asks() && !c.Person:
 		return c.nobody(r)
+	case r.Verdict == tool.Deny && r.Override:
+		r.Message = first(r.Message, r.Reason)
+		r.Reason = strings.TrimPrefix(r.Reason+"; a person could overrule it: set Runtime.Inbox or Runtime.Answer", "; ")
 	}
 	return r
 }
@@ -115,18 +119,21 @@ func (c Case) unspoken() tool.Decision {
 // nobody is a question that nobody can be asked. The operator reads what would
 // change it.
 func (c Case) nobody(r Ruling) Ruling {
-	reason := r.Reason
-	if reason == "" {
-		reason = "approval is required"
-	}
-	never := ""
-	if r.By == ByDefault && (c.Trust == tool.Own || c.Trust == tool.BuiltIn) {
-		never = ", say Approval: tool.AskNever on the tool, use policy.AllowOwn"
+	ways := []string{"set Runtime.Inbox or Runtime.Answer"}
+	if r.By == ByDefault {
+		ways = append(ways, "add a rule that allows "+c.Name)
+		switch c.Trust {
+		case tool.Own:
+			ways = append(ways, "say Approval: tool.AskNever on the tool", "use policy.AllowOwn")
+		case tool.BuiltIn:
+			ways = append(ways, "say Approval: tool.AskNever on the tool")
+		case tool.Inbound, tool.Web, tool.MCP, tool.SkillUntrusted, tool.SkillTrusted:
+		}
 	}
 	return Ruling{By: r.By, Decision: tool.Decision{
 		Verdict: tool.Deny,
 		Rule:    r.Rule,
-		Reason:  fmt.Sprintf("%s; nobody can be asked: add a rule that allows %s%s, or set Runtime.Inbox or Runtime.Answer", reason, c.Name, never),
+		Reason:  fmt.Sprintf("%s; nobody can be asked: %s", first(r.Reason, "approval is required"), strings.Join(ways, ", or ")),
 		Message: fmt.Sprintf("Tool approval required for %s, but no approval handler is configured.", c.Name),
 	}}
 }

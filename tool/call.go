@@ -1,6 +1,9 @@
 package tool
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+)
 
 // Call is what a model asks for.
 type Call struct {
@@ -84,6 +87,17 @@ type Request struct {
 	Args   Args
 	Claims Claims // of this call, as far as they are believed
 	Key    string // names the effect of the call; "": no key
+}
+
+// Clone copies a request, so that a change of one is none of the other.
+func (r *Request) Clone() Request {
+	c := *r
+	c.Claims, c.Caller.Values = r.Claims.clone(), maps.Clone(r.Caller.Values)
+	if r.Tool != nil {
+		info := r.Tool.Clone()
+		c.Tool = &info
+	}
+	return c
 }
 
 // Facts are what a call is about, in forms that rules can match: never the raw

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 )
 
 // Env is what a running call can reach beyond its arguments: [From] takes it
@@ -81,13 +80,7 @@ func (e *Env) Request() Request {
 	if e == nil || e.host.Request == nil {
 		return Request{}
 	}
-	r := *e.host.Request
-	r.Claims, r.Caller.Values = r.Claims.clone(), maps.Clone(r.Caller.Values)
-	if r.Tool != nil {
-		info := r.Tool.Clone()
-		r.Tool = &info
-	}
-	return r
+	return e.host.Request.Clone()
 }
 
 // Answer is a person's answer to what the call asked with Outcome.Suspend; ok

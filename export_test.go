@@ -1,0 +1,8 @@
+package ferrule
+
+import "github.com/ferrule-dev/ferrule/tool"
+
+// SetClean sets phase 10, which no setting of a host reaches yet.
+func SetClean(rt *Runtime, f func(*tool.Request, tool.Result) tool.Result) {
+	rt.freeze().clean = f
+}
