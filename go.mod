@@ -9,7 +9,4 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require (
-	go.uber.org/goleak v1.3.0 // indirect
-	golang.org/x/tools v0.52.0 // indirect
-)
+require go.uber.org/goleak v1.3.0

@@ -85,7 +85,9 @@ func bounded[T any](ctx context.Context, d time.Duration, f func(context.Context
 func guard[T any](c *call, f func(context.Context) (T, error)) (v T, err error) {
 	l := c.lease(c.otherTime())
 	if l == nil {
-		c.cut = errOver
+		if !c.lost.Load() {
+			c.cut = errOver
+		}
 		return v, errOver
 	}
 	ctx := c.host(l)
@@ -177,9 +179,6 @@ func thrown(r any) error { return &panicked{r, debug.Stack()} }
 func (c *call) join(outer, inner context.Context) (context.Context, func()) {
 	if outer == c.turn.ctx {
 		return inner, func() {}
-	}
-	if outer == nil {
-		outer = inner
 	}
 	ctx, cancel := context.WithCancelCause(outer)
 	stop := context.AfterFunc(inner, func() { cancel(c.endOf(inner)) })

@@ -104,23 +104,29 @@ func (c *call) around(run Next) Next {
 			continue
 		}
 		run = func(outer context.Context) tool.Result {
-			failed := func(err error) *tool.Error { return c.hookFailed(h, err) }
-			c.lostAs = failed
+			c.lostAs = func(err error) *tool.Error { return c.hookFailed(h, err) }
 			var inside sync.Mutex // what it wraps runs in one goroutine at a time,
 			open := true          // and only while the wrapper runs
 			res, err := guard(c, func(own context.Context) (tool.Result, error) {
 				ctx, done := c.join(outer, own)
 				defer done()
-				return h.Around(ctx, c.shown(), func(ctx context.Context) tool.Result {
+				missing := false
+				res := h.Around(ctx, c.shown(), func(ctx context.Context) tool.Result {
 					inside.Lock()
 					defer inside.Unlock()
+					if ctx == nil {
+						missing = true
+						return tool.Result{}
+					}
 					if !open {
 						return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "The call is over.", Detail: fmt.Sprintf("hook %q called next after it had returned", h.Name)}}
 					}
-					c.lostAs = nil
-					defer func() { c.lostAs = failed }()
 					return inner(ctx)
-				}), nil
+				})
+				if missing {
+					return res, errors.New("next was called without a context")
+				}
+				return res, nil
 			})
 			c.lostAs = nil
 			inside.Lock()
@@ -154,9 +160,6 @@ func (c *call) outputHooks(original tool.Result) tool.Result {
 		}
 		if res != nil {
 			now = c.checkOutput(copyResult(*res))
-			if low := original.Trust; low != nil && (now.Trust == nil || *now.Trust > *low) {
-				now.Trust = low // what is not believed does not become so on the way
-			}
 		}
 	}
 	return now

@@ -127,7 +127,7 @@ func drawWorld(t *rapid.T) world {
 // again.
 func pick(list []int, text string) int {
 	h := fnv.New32a()
-	h.Write([]byte(text)) //nolint:errcheck // it never fails
+	h.Write([]byte(text))
 	return list[int(h.Sum32())%len(list)]
 }
 
@@ -407,7 +407,7 @@ func (w *world) hooks() []Hook {
 					return tool.Result{Content: []tool.Content{tool.Text("instead")}}
 				case "twice":
 					next(ctx)
-					return next(context.Background())
+					return next(context.Background()) //nolint:contextcheck // a wrapper may do that
 				case "change":
 					inner, cancel := context.WithTimeout(ctx, time.Millisecond)
 					defer cancel()

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"time"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // lease is the context of one function of a tool, a hook or the host, and the
@@ -14,12 +16,13 @@ import (
 // It takes values from the host's context but not its end. A host that stops
 // ends calls by rule D6, each in its own time.
 type lease struct {
-	turn  *Turn
-	call  *call        // nil: of the host's Answer
-	outer *lease       // of the wrapper that this function runs in
-	runs  bool         // it is the tool itself
-	until atomic.Int64 // the deadline, in nanoseconds from the turn's beginning; 0: none
-	end   atomic.Pointer[ending]
+	turn   *Turn
+	call   *call                   // nil: of the host's Answer
+	outer  *lease                  // of the wrapper that this function runs in
+	runs   bool                    // it is the tool itself
+	lostAs func(error) *tool.Error // the result of its call if it does not return; nil: a time-out
+	until  atomic.Int64            // the deadline, in nanoseconds from the turn's beginning; 0: none
+	end    atomic.Pointer[ending]
 
 	// Guarded by the turn's mutex.
 	watched bool // the turn's timer looks at it

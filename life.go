@@ -57,8 +57,11 @@ type call struct {
 	reply    *string          // and its answer
 
 	cut     error                   // why it was stopped while it was looked at
-	lostAs  func(error) *tool.Error // its result if the function under way does not return
+	lostAs  func(error) *tool.Error // of the functions that are called now: see lease
 	why     error                   // why a check failed
+	arrival *arrival                // the goroutine that it arrives on, if that is not the caller's
+	mute    bool                    // its function for claims did not return
+	trust   *tool.Trust             // as the tool lowered it
 	runs    int
 	failed  bool      // while it ran
 	stops   bool      // its tool wants its siblings stopped
@@ -161,9 +164,9 @@ func (c *call) admit(input json.RawMessage) (args tool.Args, failure *tool.Error
 
 // claims are those of one form of the input. Failing, nothing is claimed.
 func (c *call) claims(a tool.Args) tool.Claims {
-	claims, err := c.entry.claimsOf(a)
+	claims, err := c.claimsOf(a)
 	if err != nil && c.turn.set.observe != nil {
-		c.emit(audit.Event{Kind: audit.Found, Name: c.first.Name, Text: err.Error()})
+		c.emit(audit.Event{Kind: audit.Found, Name: c.first.Name, Text: fmt.Sprint(err)}) // fmt stands an error that panics
 	}
 	return claims
 }
@@ -295,7 +298,7 @@ func (c *call) resolveLate() {
 // change makes another input the input as it stands, if it is another: it is
 // checked, and its claims are taken anew. The phases before the one that
 // changed it follow.
-func (c *call) change(input json.RawMessage, by by, who string) (changed bool, err *tool.Error) {
+func (c *call) change(input json.RawMessage, by by, who string) (changed bool, failure *tool.Error) {
 	if input == nil || strings.TrimSpace(string(input)) == strings.TrimSpace(c.req.Args.Text()) {
 		return false, nil
 	}
@@ -304,17 +307,35 @@ func (c *call) change(input json.RawMessage, by by, who string) (changed bool, e
 	}
 	args, e := c.entry.tool.Readmit(c.req.Args, input)
 	if e != nil {
-		failure := asError(e, tool.InvalidInput)
+		failure = asError(e, tool.InvalidInput)
 		failure.Detail = fmt.Sprintf("input changed by %s: %v", who, e)
 		return false, failure
 	}
 	r := *c.req
 	r.Args = args
+	if r.Claims, failure = c.claimsAnew(args); failure != nil {
+		return false, failure
+	}
 	c.req = &r
-	r.Claims = c.claims(args)
 	c.by, c.judged, c.look = by, false, true
 	c.emitBy(audit.Changed, who, "")
 	return true, nil
+}
+
+// claimsAnew are the claims of changed input. Failing, nothing is claimed; a
+// function that does not return ends its call.
+func (c *call) claimsAnew(args tool.Args) (tool.Claims, *tool.Error) {
+	if c.entry.tool.ClaimsOf == nil {
+		return c.claims(args), nil
+	}
+	claims, err := guard(c, func(context.Context) (tool.Claims, error) { return c.claims(args), nil })
+	if c.cut != nil {
+		return claims, c.cutOff()
+	}
+	if err != nil {
+		claims = tool.Claims{}
+	}
+	return claims, nil
 }
 
 func (c *call) round() *tool.Error {
@@ -347,7 +368,7 @@ func (c *call) invalidValue(err error) *tool.Error {
 		return c.timedOut("Validate: " + err.Error())
 	}
 	if p := (*panicked)(nil); errors.As(err, &p) {
-		return unexpected(fmt.Errorf("Validate: %w", err))
+		return unexpected(fmt.Errorf("the tool's Validate: %w", err))
 	}
 	e := tool.AsError(err)
 	e.Kind = tool.InvalidValue
@@ -389,7 +410,6 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool has run already and may not run twice.", Detail: "a wrapper called next again"}}
 	}
 	c.runs++
-	c.failed, c.stops = false, false
 	l := &c.lease0
 	if c.runs > 1 || l.turn != nil {
 		l = new(lease)
@@ -418,6 +438,10 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 		err = res.Err
 	}
 	res.Err = c.runFailure(err, cause)
+	if res.Trust != nil {
+		low := *res.Trust
+		c.trust = &low
+	}
 	return res
 }
 
@@ -478,6 +502,9 @@ func (c *call) finish(res tool.Result) tool.Result {
 		res.Err = wellFormed(res.Err)
 	}
 	res.ID, res.CallID = c.first.ID, c.first.CallID
+	if low := c.trust; low != nil && (res.Trust == nil || *res.Trust > *low) {
+		res.Trust = low // what is not believed does not become so on the way
+	}
 	if res.Trust != nil && c.entry != nil && *res.Trust >= c.entry.source.Trust {
 		res.Trust = nil
 	}

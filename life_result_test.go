@@ -276,20 +276,16 @@ func TestLongResults(t *testing.T) {
 			t.Errorf("blocks %v", res)
 		}
 	})
-	for name, block := range map[string]tool.Content{
-		"text": tool.Text(strings.Repeat("a", size)),
-		"JSON": {Type: tool.JSONContent, JSON: json.RawMessage(`"` + strings.Repeat("a", size) + `"`)},
-	} {
-		t.Run("O8 10 MB cost no full copy: "+name, func(t *testing.T) {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			res := long(tool.Limit{}, block)
-			runtime.ReadMemStats(&after)
-			if n := after.TotalAlloc - before.TotalAlloc; n >= size || res.Err != nil {
-				t.Errorf("cost %d MB", n>>20)
-			}
-		})
-	}
+	t.Run("O8 10 MB of text cost no full copy", func(t *testing.T) {
+		block := tool.Text(strings.Repeat("a", size))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		res := long(tool.Limit{}, block)
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n >= size || res.Err != nil {
+			t.Errorf("cost %d MB", n>>20)
+		}
+	})
 	t.Run("O3 an error is limited", func(t *testing.T) {
 		def := doing(readerTool("read"), func(context.Context, tool.Args) (tool.Result, error) {
 			return tool.Result{}, errors.New(strings.Repeat("a", size))

@@ -2,7 +2,7 @@ package ferrule
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/ferrule-dev/ferrule/tool"
@@ -15,127 +15,184 @@ const (
 	bytesPerToken = 4 // an estimate
 )
 
+// room is how much text there may be: so many characters in so many bytes, by
+// which tokens are estimated. -1: no limit.
+type room struct{ chars, bytes int }
+
+func roomOf(l tool.Limit) room {
+	r := room{l.Chars, l.Tokens}
+	if r.chars == 0 {
+		r.chars = defaultChars
+	}
+	if r.bytes == 0 {
+		r.bytes = defaultTokens
+	}
+	if r.bytes > 0 {
+		r.bytes *= bytesPerToken
+	}
+	return r
+}
+
+// fits reports whether a text of that size has room.
+func (r room) fits(chars, bytes int) bool {
+	return (r.chars < 0 || chars <= r.chars) && (r.bytes < 0 || bytes <= r.bytes)
+}
+
+// halves is the room for the beginning and for the end of a text.
+func (r room) halves() (first, last room) {
+	last = room{r.chars / 2, r.bytes / 2}
+	if r.chars < 0 {
+		last.chars = -1
+	}
+	if r.bytes < 0 {
+		last.bytes = -1
+	}
+	return room{r.chars - max(last.chars, 0), r.bytes - max(last.bytes, 0)}, last
+}
+
 // limit is phase 11: what is too long is cut, and said is told. Pictures and
 // sounds pass.
 func limit(res tool.Result, l tool.Limit, said func(string)) tool.Result {
-	most := maxChars(l)
-	if most < 0 || sizeOf(res) <= most { // bytes: never fewer than characters
+	r := roomOf(l)
+	bytes := 0
+	for i := range res.Content {
+		bytes += size(&res.Content[i])
+	}
+	errBytes := 0
+	if res.Err != nil {
+		errBytes = len(res.Err.Text)
+	}
+	if r.fits(bytes, bytes) && r.fits(errBytes, errBytes) { // there are never more characters than bytes
 		return res
 	}
-	total := 0
-	for i := range res.Content {
-		total += utf8.RuneCountInString(textIn(&res.Content[i]))
-	}
 	if res.Err != nil {
-		if n := utf8.RuneCountInString(res.Err.Text); n > most {
+		if chars := utf8.RuneCountInString(res.Err.Text); !r.fits(chars, errBytes) {
 			e := *res.Err
-			e.Text = cutMiddle(e.Text, n, most)
+			e.Text = cut([]tool.Content{{Type: tool.TextContent, Text: e.Text}}, "", chars, r)
 			res.Err = &e
-			said(fmt.Sprintf("%d characters of an error", n))
+			said(fmt.Sprintf("%d characters of an error", chars))
 		}
 	}
-	if total <= most {
+	chars := 0
+	for i := range res.Content {
+		chars += count(&res.Content[i])
+	}
+	if r.fits(chars, bytes) {
 		return res
 	}
-	said(fmt.Sprintf("%d characters, at most %d", total, most))
-	return cutContent(res, l.Cut, total, most)
-}
-
-// maxChars is the smaller of the two limits, in characters; -1: none.
-func maxChars(l tool.Limit) int {
-	chars, tokens := l.Chars, l.Tokens
-	if chars == 0 {
-		chars = defaultChars
-	}
-	if tokens == 0 {
-		tokens = defaultTokens
-	}
-	if tokens > 0 {
-		tokens *= bytesPerToken
-	}
-	switch {
-	case chars < 0:
-		return tokens
-	case tokens < 0:
-		return chars
-	}
-	return min(chars, tokens)
-}
-
-func sizeOf(res tool.Result) (n int) {
-	for i := range res.Content {
-		switch b := &res.Content[i]; b.Type {
-		case tool.TextContent:
-			n += len(b.Text)
-		case tool.JSONContent:
-			n += len(b.JSON)
-		case tool.ImageContent, tool.AudioContent, tool.LinkContent:
-		}
-	}
-	if res.Err != nil {
-		n += len(res.Err.Text)
-	}
-	return n
-}
-
-// textIn is what counts of a block.
-func textIn(b *tool.Content) string {
-	switch b.Type {
-	case tool.TextContent:
-		return b.Text
-	case tool.JSONContent:
-		return string(b.JSON)
-	case tool.ImageContent, tool.AudioContent, tool.LinkContent:
-	}
-	return ""
-}
-
-// cutContent makes one text of all texts, cut. Structured output is left out
-// whole: cut JSON is no JSON.
-func cutContent(res tool.Result, how string, total, most int) tool.Result {
-	var texts []tool.Content
-	var others []tool.Content
+	said(fmt.Sprintf("%d characters", chars))
+	// One text, cut, in the place of all texts. Structured output is left out as
+	// such: cut JSON is no JSON.
+	content := []tool.Content{{Type: tool.TextContent, Text: cut(res.Content, l.Cut, chars, r)}}
 	for _, b := range res.Content {
-		if b.Type == tool.TextContent || b.Type == tool.JSONContent {
-			texts = append(texts, tool.Content{Type: tool.TextContent, Text: textIn(&b)})
-		} else {
-			others = append(others, b)
+		if b.Type != tool.TextContent && b.Type != tool.JSONContent {
+			content = append(content, b)
 		}
 	}
-	text := tool.TextOf(texts)
-	switch how {
-	case "head":
-		text = fmt.Sprintf("%s\n[Truncated: %d chars total, showing first %d]", head(text, most), total, most)
-	case "tail":
-		text = fmt.Sprintf("[Truncated: %d chars total, showing last %d]\n%s", total, most, tail(text, most))
-	default:
-		text = cutMiddle(text, total, most)
-	}
-	res.Content = slices.Concat([]tool.Content{{Type: tool.TextContent, Text: text}}, others)
+	res.Content = content
 	return res
 }
 
-func cutMiddle(text string, total, most int) string {
-	first := most - most/2
-	return fmt.Sprintf("%s\n[Truncated: %d chars total, showing first %d and last %d]\n%s", head(text, first), total, first, most/2, tail(text, most/2))
+// size and count are the bytes and characters of a block that count.
+
+func size(b *tool.Content) int {
+	switch b.Type {
+	case tool.TextContent:
+		return len(b.Text)
+	case tool.JSONContent:
+		return len(b.JSON)
+	case tool.ImageContent, tool.AudioContent, tool.LinkContent:
+	}
+	return 0
 }
 
-// head and tail are the first and last n characters.
+func count(b *tool.Content) int {
+	switch b.Type {
+	case tool.TextContent:
+		return utf8.RuneCountInString(b.Text)
+	case tool.JSONContent:
+		return utf8.RuneCount(b.JSON)
+	case tool.ImageContent, tool.AudioContent, tool.LinkContent:
+	}
+	return 0
+}
 
-func head(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
+// cut is what of some blocks has room, with a notice. No more of them than that
+// is copied.
+func cut(blocks []tool.Content, how string, total int, r room) string {
+	switch how {
+	case "head":
+		text, n := head(blocks, r)
+		return fmt.Sprintf("%s\n[Truncated: %d chars total, showing first %d]", text, total, n)
+	case "tail":
+		text, n := tail(blocks, r)
+		return fmt.Sprintf("[Truncated: %d chars total, showing last %d]\n%s", total, n, text)
+	}
+	first, last := r.halves()
+	begin, n := head(blocks, first)
+	end, m := tail(blocks, last)
+	return fmt.Sprintf("%s\n[Truncated: %d chars total, showing first %d and last %d]\n%s", begin, total, n, m, end)
+}
+
+// head and tail are what has room of the beginning and of the end, and how many
+// characters that is. Characters stay whole.
+
+func head(blocks []tool.Content, r room) (text string, chars int) {
+	var b strings.Builder
+	for i := range blocks {
+		block := &blocks[i]
+		at, n := 0, 0
+		for ; at < size(block); at += n {
+			if n = width(block, at); !r.fits(chars+1, b.Len()+at+n) {
+				b.WriteString(part(block, 0, at))
+				return b.String(), chars
+			}
+			chars++
 		}
+		b.WriteString(part(block, 0, at))
 	}
-	return s
+	return b.String(), chars
 }
 
-func tail(s string, n int) string {
-	at := len(s)
-	for ; n > 0 && at > 0; n-- {
-		_, size := utf8.DecodeLastRuneInString(s[:at])
-		at -= size
+func tail(blocks []tool.Content, r room) (text string, chars int) {
+	for i := len(blocks) - 1; i >= 0; i-- {
+		block := &blocks[i]
+		at, n := size(block), 0
+		for ; at > 0; at -= n {
+			if n = widthBefore(block, at); !r.fits(chars+1, len(text)+size(block)-at+n) {
+				return part(block, at, size(block)) + text, chars
+			}
+			chars++
+		}
+		text = part(block, 0, size(block)) + text
 	}
-	return s[at:]
+	return text, chars
+}
+
+// part is a piece of what counts of a block; width and widthBefore are how many
+// bytes the character at, or before, a place has.
+
+func part(b *tool.Content, from, to int) string {
+	if b.Type == tool.JSONContent {
+		return string(b.JSON[from:to])
+	}
+	return b.Text[from:to]
+}
+
+func width(b *tool.Content, at int) (n int) {
+	if b.Type == tool.JSONContent {
+		_, n = utf8.DecodeRune(b.JSON[at:])
+		return n
+	}
+	_, n = utf8.DecodeRuneInString(b.Text[at:])
+	return n
+}
+
+func widthBefore(b *tool.Content, at int) (n int) {
+	if b.Type == tool.JSONContent {
+		_, n = utf8.DecodeLastRune(b.JSON[:at])
+		return n
+	}
+	_, n = utf8.DecodeLastRuneInString(b.Text[:at])
+	return n
 }

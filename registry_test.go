@@ -234,13 +234,13 @@ func TestTrust(t *testing.T) {
 		{"T5 an MCP server claims nothing", tool.MCP, unchanged, tool.MCP, "unsafe", false},
 		{"T5 the web claims nothing", tool.Web, unchanged, tool.Web, "unsafe", false},
 		{"T5 what came in by no tool claims nothing", tool.Inbound, unchanged, tool.Inbound, "unsafe", false},
-		{"T5 what is no class claims nothing", tool.Trust(99), unchanged, tool.Trust(99), "unsafe", false},
+		{"T5 what is no class claims nothing", tool.Trust(99), unchanged, tool.Inbound, "unsafe", false},
 		{"R3 raised to own", tool.MCP, tool.Own, tool.Own, "read-only", true},
 		{"R3 raised to a trusted skill", tool.Web, tool.SkillTrusted, tool.SkillTrusted, "read-only", false},
 		{"R3 raised, but not out of the untrusted", tool.Web, tool.MCP, tool.MCP, "unsafe", false},
 		{"R3 lowered", tool.SkillTrusted, tool.Web, tool.Web, "unsafe", false},
 		{"R3 a built-in source lowered", tool.BuiltIn, tool.MCP, tool.MCP, "unsafe", false},
-		{"R3 lowered to what is no class", tool.BuiltIn, tool.Trust(99), tool.Trust(99), "unsafe", false},
+		{"R3 lowered to what is no class", tool.BuiltIn, tool.Trust(99), tool.Inbound, "unsafe", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			rt := &ferrule.Runtime{}

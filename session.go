@@ -62,7 +62,7 @@ func (s *Session) View(ctx context.Context) *View {
 	s.rt.reg.mu.Lock()
 	fallback := s.rt.reg.fallback
 	s.rt.reg.mu.Unlock()
-	return &View{session: s, tools: tools, loaded: s.conv.loadedIn(tools), fallback: fallback}
+	return &View{session: s, of: c, tools: tools, loaded: s.conv.loadedIn(c, tools), fallback: fallback}
 }
 
 // Call runs one call by name and JSON text, through every gate, in a turn of its
@@ -92,12 +92,12 @@ func (s *Session) refresh(ctx context.Context) error {
 	}
 	tools, err := bounded(context.WithoutCancel(ctx), otherTime, func(ctx context.Context) ([]*tool.Tool, error) { return set.refresh(ctx, s.caller) })
 	if err == nil && tools != nil {
-		err = s.rt.own(tools)
+		err = s.rt.own(tools) //nolint:contextcheck // registering has a time of its own
 	}
 	if set.observe != nil && (err != nil || tools != nil) {
 		e := audit.Event{Kind: audit.Refreshed, Session: s.caller.Session}
 		if err != nil {
-			e.Text = err.Error()
+			e.Text = fmt.Sprint(err) // fmt stands an error that panics
 		}
 		set.emit(e)
 	}
@@ -143,6 +143,7 @@ type conversation struct {
 
 	loaded   []string // names of deferred tools, in the order of loading
 	loadedAs map[*toolset]*loadedSet
+	loadedOf *catalogue
 
 	forming sync.Mutex // tools are asked one at a time, and nothing else waits for them
 	seen    map[*entry]*entry
@@ -260,7 +261,7 @@ func (c *conversation) load(e *entry) {
 }
 
 // loadedIn are the loaded tools that a set of tools has; nil: none.
-func (c *conversation) loadedIn(tools *toolset) *loadedSet {
+func (c *conversation) loadedIn(of *catalogue, tools *toolset) *loadedSet {
 	if !c.anyLoaded.Load() {
 		return nil
 	}
@@ -275,8 +276,8 @@ func (c *conversation) loadedIn(tools *toolset) *loadedSet {
 			}
 		}
 		l = newLoadedSet(list)
-		if c.loadedAs == nil || len(c.loadedAs) > maxKept {
-			c.loadedAs = make(map[*toolset]*loadedSet)
+		if c.loadedAs == nil || c.loadedOf != of || len(c.loadedAs) > maxKept {
+			c.loadedAs, c.loadedOf = make(map[*toolset]*loadedSet), of // what is gone is forgotten
 		}
 		c.loadedAs[tools] = l
 	}

@@ -175,7 +175,8 @@ func (t *Turn) giveUp(l *lease) {
 		t.running--
 	}
 	cause := l.cause()
-	why, ran := c.stop, c.ran
+	why, lostAs := c.stop, c.leased.lostAs
+	c.failed = c.ran && why == nil && errors.Is(cause, errTime)
 	t.view.session.conv.lose(c)
 	wake := c.atGates(0, 1)
 	t.mu.Unlock()
@@ -196,10 +197,9 @@ func (t *Turn) giveUp(l *lease) {
 	case errors.Is(cause, errTime):
 		res.Err = c.timedOut("it did not return and was given up")
 	}
-	if c.lostAs != nil && why == nil {
-		res.Err = c.lostAs(errTookTooLong)
+	if lostAs != nil && why == nil && !errors.Is(cause, errOver) {
+		res.Err = lostAs(errTookTooLong)
 	}
-	c.failed = ran && why == nil && (errors.Is(cause, errTime) || c.lostAs != nil)
 	if c.stopsSiblings(t.set.siblings) {
 		t.stopSiblings(c)
 	}

@@ -140,9 +140,8 @@ func (t *Turn) Add(calls ...tool.Call) {
 		r.ID, r.CallID, r.Name = ids[size:end], given.ID, given.Name
 		size = end
 		c.turn, c.index, c.input, c.first = t, first+i, given.Input, r
-		c.arrive()
-		t.admit(c)
 	}
+	t.arriveAll(made)
 }
 
 // reserve makes room for n results and gives the place of the first.
@@ -641,8 +640,11 @@ func (t *Turn) goexit(c *call) {
 // false when the call was given up before.
 func (t *Turn) fellOut(c *call) (mine bool) {
 	err := unexpected(errGoexit)
-	if c.lostAs != nil {
-		err = c.lostAs(errGoexit)
+	t.mu.Lock()
+	l := c.leased
+	t.mu.Unlock()
+	if l != nil && l.lostAs != nil {
+		err = l.lostAs(errGoexit)
 	}
 	c.failed = c.letGo()
 	if c.busy {

@@ -17,6 +17,7 @@ import (
 // go later are in later views.
 type View struct {
 	session  *Session
+	of       *catalogue
 	tools    *toolset
 	loaded   *loadedSet
 	fallback Fallback
@@ -53,7 +54,7 @@ func (f *Filter) match(e *entry) bool {
 func (v *View) Only(f Filter) *View {
 	n := *v
 	n.tools = v.tools.only(f)
-	n.loaded = v.session.conv.loadedIn(n.tools)
+	n.loaded = v.session.conv.loadedIn(v.of, n.tools)
 	late := func(e *entry) bool { return !slices.Contains(v.loaded.entries(), e) }
 	if slices.ContainsFunc(n.loaded.entries(), late) { // loaded since this view was made
 		n.loaded = newLoadedSet(slices.DeleteFunc(slices.Clone(n.loaded.entries()), late))
@@ -112,7 +113,7 @@ func (v *View) Definitions(f Format) (json.RawMessage, error) {
 	if f == nil {
 		return nil, errors.New("definitions: got no format")
 	}
-	if !reflect.ValueOf(f).Comparable() {
+	if !comparable1(f) {
 		return renderAll(f, v.tools, v.loaded.entries())
 	}
 	kept := &v.tools.kept
@@ -224,9 +225,18 @@ func renderAll(f Format, tools *toolset, loaded []*entry) (json.RawMessage, erro
 	return append(text, ']'), errors.Join(errs...)
 }
 
+// comparable1 reports whether a format can be found again: its type, and what it
+// holds, can be compared.
+func comparable1(f Format) (ok bool) {
+	if _, plain := f.(JSON); plain {
+		return true
+	}
+	return reflect.ValueOf(f).Comparable()
+}
+
 // render writes one definition, once for each format.
 func (e *entry) render(f Format) (b []byte, err error) {
-	if !reflect.ValueOf(f).Comparable() {
+	if !comparable1(f) {
 		return safely(func() ([]byte, error) { return f.Render(e.tool.Definition(e.wire)) })
 	}
 	if kept, ok := e.rendered.Load(f); ok {

@@ -54,7 +54,7 @@ func (t *Turn) listen() {
 // is done for it.
 func (c *call) lease(d time.Duration) *lease {
 	t := c.turn
-	l := &lease{turn: t, call: c}
+	l := &lease{turn: t, call: c, lostAs: c.lostAs}
 	if !c.begin(l, d) {
 		return nil
 	}
@@ -74,7 +74,9 @@ func (c *call) begin(l *lease, d time.Duration) bool {
 		l.outer.until.Store(0) // a wrapper's time stands still while what it wraps runs
 	}
 	c.leased = l
-	c.ran = c.ran || l.runs
+	if l.runs {
+		c.ran, c.failed, c.stops = true, false, false
+	}
 	if !c.inline { // else it is looked at when it asks
 		t.look(l)
 	}

@@ -120,7 +120,10 @@ func (c Case) unspoken() tool.Decision {
 // change it.
 func (c Case) nobody(r Ruling) Ruling {
 	ways := []string{"set Runtime.Inbox or Runtime.Answer"}
-	if r.By == ByDefault {
+	switch r.By {
+	case ByPolicy:
+		ways = append(ways, "change the rule that asks")
+	case ByDefault:
 		ways = append(ways, "add a rule that allows "+c.Name)
 		switch c.Trust {
 		case tool.Own:
