@@ -235,6 +235,7 @@ func told(v tool.Verdict, reason string) policy.Policy {
 var errOffice = errors.New("the office is shut")
 
 func TestAskDecisions(t *testing.T) {
+	t.Parallel()
 	const (
 		allowed = "sent to bob"
 		refused = "denied: Tool approval required for send, but no approval handler is configured."
@@ -415,6 +416,7 @@ func TestAskDecisions(t *testing.T) {
 }
 
 func TestAskDecisionsAboutOthersTools(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		source tool.Source
@@ -460,6 +462,7 @@ func TestAskDecisionsAboutOthersTools(t *testing.T) {
 }
 
 func TestAskOperatorReadsWhatWouldChangeIt(t *testing.T) {
+	t.Parallel()
 	t.Run("P1 a denial's operator text names a rule, approval, inbox and AllowOwn", func(t *testing.T) {
 		b := deserted(t, new(ferrule.Runtime))
 		b.add("send", nil)
@@ -476,6 +479,7 @@ func TestAskOperatorReadsWhatWouldChangeIt(t *testing.T) {
 }
 
 func TestAskNeedsUser(t *testing.T) {
+	t.Parallel()
 	t.Run("L3 a tool that must talk to a person does not run where there is none", func(t *testing.T) {
 		b := deserted(t, &ferrule.Runtime{Policy: policy.AllowOwn{}})
 		b.add("talk", func(s *letterSpec) { s.NeedsUser = true })
@@ -485,6 +489,7 @@ func TestAskNeedsUser(t *testing.T) {
 }
 
 func TestAskWhatAPersonSees(t *testing.T) {
+	t.Parallel()
 	t.Run("P4 tool, source, claims, exact arguments, preview, reason, rule, and for whom", func(t *testing.T) {
 		unhurried(t, func(t *testing.T) {
 			b := attended(t, &ferrule.Runtime{Policy: policy.Func(func(*tool.Request) tool.Decision {
@@ -608,6 +613,7 @@ func TestAskWhatAPersonSees(t *testing.T) {
 }
 
 func TestAskWhoseCall(t *testing.T) {
+	t.Parallel()
 	// What the page calls Words: whoever judges a call knows whose it is.
 	seen := make(map[string]tool.Request)
 	var mu sync.Mutex
@@ -682,6 +688,7 @@ func TestAskWhoseCall(t *testing.T) {
 }
 
 func TestAskRejection(t *testing.T) {
+	t.Parallel()
 	texts := func(fixed string, of func(context.Context, letter) (string, error)) func(*letterSpec) {
 		return func(s *letterSpec) { s.RejectText, s.RejectTextOf = fixed, of }
 	}
@@ -717,6 +724,7 @@ func TestAskRejection(t *testing.T) {
 }
 
 func TestAskAnswerFunction(t *testing.T) {
+	t.Parallel()
 	type function = func(context.Context, policy.Question) (policy.Answer, error)
 	yes := func(context.Context, policy.Question) (policy.Answer, error) { return policy.Answer{Allow: true}, nil }
 	tests := []struct {
@@ -882,6 +890,7 @@ func (b *booth) rewrites(name, from, to string) ferrule.Hook {
 }
 
 func TestAskChangedInput(t *testing.T) {
+	t.Parallel()
 	t.Run("L2 what a hook makes of the input is what is asked about and run", func(t *testing.T) {
 		unhurried(t, func(t *testing.T) {
 			rt := new(ferrule.Runtime)
@@ -976,6 +985,7 @@ func TestAskChangedInput(t *testing.T) {
 }
 
 func TestAskValidate(t *testing.T) {
+	t.Parallel()
 	bobToEve := func(_ context.Context, in letter) (json.RawMessage, error) {
 		if in.To == "bob" {
 			return json.RawMessage(`{"to":"eve"}`), nil
@@ -1099,6 +1109,7 @@ func TestAskValidate(t *testing.T) {
 }
 
 func TestAskRounds(t *testing.T) {
+	t.Parallel()
 	// Each hook makes the name one longer.
 	longer := func(_ context.Context, r *tool.Request) (ferrule.Change, error) {
 		return ferrule.Change{Input: json.RawMessage(strings.Replace(r.Args.Text(), `"}`, `x"}`, 1))}, nil
@@ -1150,6 +1161,7 @@ func TestAskRounds(t *testing.T) {
 }
 
 func TestAskEditedArguments(t *testing.T) {
+	t.Parallel()
 	edit := func(text string) policy.Answer {
 		return policy.Answer{Allow: true, By: "ada", Input: json.RawMessage(text)}
 	}
@@ -1291,6 +1303,7 @@ func TestAskEditedArguments(t *testing.T) {
 }
 
 func TestAskedOnArrival(t *testing.T) {
+	t.Parallel()
 	t.Run("L9 a question is put while an earlier call runs, and says so", func(t *testing.T) {
 		unhurried(t, func(t *testing.T) {
 			b := attended(t, new(ferrule.Runtime))
@@ -1774,6 +1787,7 @@ func TestAskWaiting(t *testing.T) {
 }
 
 func TestAskGoneQuestions(t *testing.T) {
+	t.Parallel()
 	t.Run("P5 a question expires after 24 h unless set", func(t *testing.T) {
 		for _, expiry := range []time.Duration{0, time.Hour} {
 			unhurried(t, func(t *testing.T) {
@@ -1963,6 +1977,7 @@ func (i tardyInbox) Answer(ctx context.Context, id string, a policy.Answer) erro
 }
 
 func TestAskFailingInbox(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name  string
 		inbox policy.Inbox
@@ -2013,6 +2028,7 @@ func (b *booth) when(ctx context.Context, in letter) (string, error) {
 }
 
 func TestAskSuspend(t *testing.T) {
+	t.Parallel()
 	t.Run("L7 a tool asks, and runs anew with the answer", func(t *testing.T) {
 		unhurried(t, func(t *testing.T) {
 			b := attended(t, new(ferrule.Runtime))
@@ -2150,6 +2166,7 @@ func TestAskSuspend(t *testing.T) {
 }
 
 func TestAskHandBack(t *testing.T) {
+	t.Parallel()
 	// A person must say yes to send. Next comes behind it, beside does not.
 	// Wants comes behind beside, so that what ran has one order.
 	office := func(t *testing.T) *booth {
@@ -2410,6 +2427,7 @@ func TestAskHandBack(t *testing.T) {
 }
 
 func TestAskFunctionsThatEndTheirGoroutine(t *testing.T) {
+	t.Parallel()
 	leave := func() { runtime.Goexit() }
 	for name, set := range map[string]func(*letterSpec){
 		"Validate": func(s *letterSpec) {

@@ -24,6 +24,7 @@ import (
 var blind = []string{"policy", "audit", "guard", "search", "provider", "store", "internal/web"}
 
 func TestDecidersCannotRun(t *testing.T) {
+	t.Parallel()
 	fset, all := tree(t)
 	for _, name := range blind {
 		t.Run(name, func(t *testing.T) {
@@ -45,6 +46,7 @@ func TestDecidersCannotRun(t *testing.T) {
 // Package tool itself holds tools, so the check must find some there: this
 // tries the way from the files to the verdict, which the packages above go.
 func TestToolHoldsTool(t *testing.T) {
+	t.Parallel()
 	fset, all := tree(t)
 	i := slices.IndexFunc(all, func(p *pkg) bool { return p.path == "tool" })
 	if i < 0 {
@@ -166,6 +168,7 @@ func (o oneImport) Import(path string) (*types.Package, error) {
 }
 
 func TestFindTool(t *testing.T) {
+	t.Parallel()
 	fset := token.NewFileSet()
 	made, err := new(types.Config).Check(module+"/tool", fset, []*ast.File{parseText(t, fset, "tool.go", `package tool
 type Info struct{ Name string }

@@ -45,6 +45,7 @@ var testModules = []string{
 }
 
 func TestArchitecture(t *testing.T) {
+	t.Parallel()
 	_, all := tree(t)
 	for _, fault := range checkArrows(architecture, importsOf(all)) {
 		t.Error(fault)
@@ -148,6 +149,7 @@ func title(name string) string {
 }
 
 func TestCheckArrows(t *testing.T) {
+	t.Parallel()
 	table := map[string]arrows{
 		".":      {ours: "tool"},
 		"tool":   {ours: "schema", tests: "eval"},

@@ -388,6 +388,7 @@ func (f *floor) played(calls string) string {
 }
 
 func TestOrder(t *testing.T) {
+	t.Parallel()
 	t.Run("D1 parallel calls between calls that claim nothing are groups that never merge", func(t *testing.T) {
 		onFloor(t, &ferrule.Runtime{}, func(f *floor) {
 			for _, tt := range []struct{ calls, want string }{
@@ -643,6 +644,7 @@ func (l *ledger) below(r string) string {
 }
 
 func TestSerial(t *testing.T) {
+	t.Parallel()
 	t.Run("D2 as far as claims are true the outcome equals running the calls one by one", func(t *testing.T) {
 		resource := rapid.SampledFrom([]string{"file:/", "file:/a", "file:/a/b", "file:/ab", "table:x", "table:x/1"})
 		onFloor(t, &ferrule.Runtime{}, func(f *floor) {
@@ -700,6 +702,7 @@ func (f *floor) moving(name, to string) {
 }
 
 func TestClaimsThatChange(t *testing.T) {
+	t.Parallel()
 	// moves is a call that says file:/m and turns to another resource after a
 	// second.
 	moves := func(seconds float64) tool.Call {
@@ -1022,6 +1025,7 @@ func (f *floor) stillborn() {
 }
 
 func TestSiblings(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name     string
 		siblings ferrule.Siblings
@@ -1162,6 +1166,7 @@ func (f *floor) asking(info tool.Info) {
 }
 
 func TestStopping(t *testing.T) {
+	t.Parallel()
 	t.Run("D6 a person speaks: Cancel calls stop at once, others run on, queued and unanswered ones are aborted", func(t *testing.T) {
 		onFloor(t, &ferrule.Runtime{Inbox: new(policy.Memory)}, func(f *floor) {
 			f.asking(tool.Info{})
@@ -1345,6 +1350,7 @@ func (a act) wait(ctx context.Context) error {
 }
 
 func TestGivenUp(t *testing.T) {
+	t.Parallel()
 	// brief may take 5 s and does not listen.
 	brief := tool.Info{Name: "brief", Claims: tool.Claims{Parallel: true}, Timeout: 5 * time.Second}
 	t.Run("D7 a call that has not returned 1 s after its context ended is given up", func(t *testing.T) {
@@ -1557,6 +1563,7 @@ func bubbled() int {
 }
 
 func TestWorkers(t *testing.T) {
+	t.Parallel()
 	// where registers a tool that notes on which goroutine it ran.
 	where := func(f *floor, info tool.Info) *[]string {
 		var mu sync.Mutex
@@ -1771,6 +1778,7 @@ func TestWorkers(t *testing.T) {
 }
 
 func TestOutcomes(t *testing.T) {
+	t.Parallel()
 	// wonders asks a person once, takes the given seconds, and answers with what
 	// it heard.
 	wonders := func(f *floor) *int {
@@ -1962,6 +1970,7 @@ func TestOutcomes(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
+	t.Parallel()
 	// seen is all that somebody was shown of a call.
 	seen := func(r tool.Request) string {
 		c := r.Caller

@@ -23,6 +23,7 @@ func maxNames(path string) int {
 }
 
 func TestDocs(t *testing.T) {
+	t.Parallel()
 	fset, all := tree(t)
 	for _, p := range all {
 		if len(p.files) == 0 {
@@ -149,6 +150,7 @@ func receiver(typ ast.Expr) string {
 }
 
 func TestCheckDocs(t *testing.T) {
+	t.Parallel()
 	const doc = "// Package p is a test.\npackage p\n"
 	tests := []struct{ name, text, want string }{
 		{"all said", doc + "// A is.\ntype A int\n// F does.\nfunc F() {}\n// M does.\nfunc (a *A) M() {}\n", ""},

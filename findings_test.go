@@ -46,6 +46,7 @@ func input(text string) func(*tool.Tool) {
 }
 
 func TestFindings(t *testing.T) {
+	t.Parallel()
 	key := func(d *tool.Tool) {
 		d.Key = func(context.Context, tool.Args) (string, error) { return "key", nil }
 	}
@@ -135,6 +136,7 @@ func TestFindings(t *testing.T) {
 }
 
 func TestFindingsAreSaidOnce(t *testing.T) {
+	t.Parallel()
 	short := func(name string) *tool.Tool {
 		return exemplary(func(d *tool.Tool) { d.Name, d.Description = name, "Search." })
 	}
@@ -199,6 +201,7 @@ func TestFindingsAreSaidOnce(t *testing.T) {
 }
 
 func TestAlwaysLoad(t *testing.T) {
+	t.Parallel()
 	always := func(i int) *tool.Tool {
 		return exemplary(func(d *tool.Tool) { d.Name, d.AlwaysLoad = fmt.Sprintf("always_%d", i), true })
 	}

@@ -22,6 +22,7 @@ func aroundHook(f func(ctx context.Context, next ferrule.Next) tool.Result) ferr
 }
 
 func TestAroundHooks(t *testing.T) {
+	t.Parallel()
 	t.Run("H1 before, instead and after; the first registered is outermost", func(t *testing.T) {
 		var trace []string
 		wrap := func(name string) ferrule.Hook {
@@ -128,6 +129,7 @@ func TestAroundHooks(t *testing.T) {
 }
 
 func TestAroundContext(t *testing.T) {
+	t.Parallel()
 	type key struct{}
 	t.Run("H1 next with a context of the wrapper adds its values and keeps those of the call", func(t *testing.T) {
 		for name, derive := range map[string]func(context.Context) context.Context{
@@ -226,6 +228,7 @@ func TestAroundContext(t *testing.T) {
 }
 
 func TestNextTwice(t *testing.T) {
+	t.Parallel()
 	keyed := func(key string, err error) tool.Tool {
 		d := writerTool("write")
 		d.Key = func(context.Context, tool.Args) (string, error) { return key, err }

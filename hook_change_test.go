@@ -22,6 +22,7 @@ import (
 // a changes the input from 1 to 2, b changes every input that it sees to one
 // more. What it wants is who saw what.
 func TestChangedInput(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, hooks, want, end string }{
 		{"L2 nothing changed", "s! a b", "s1 a1 b1", "1"},
 		{"L2 security hooks look again, then the next hook", "s! a:1>2 b", "s1 a1 s2 b2", "2"},
@@ -84,6 +85,7 @@ func hooksOf(spec string, trace *[]string) (hooks []ferrule.Hook) {
 }
 
 func TestChangedInputIsJudged(t *testing.T) {
+	t.Parallel()
 	to := func(s string) ferrule.Hook {
 		return inputHook("to", func(context.Context, *tool.Request) (ferrule.Change, error) {
 			return ferrule.Change{Input: json.RawMessage(s)}, nil

@@ -65,6 +65,7 @@ func failingHook(part string, security bool, fail func(context.Context) error) f
 }
 
 func TestFailingHooks(t *testing.T) {
+	t.Parallel()
 	for _, part := range []string{"Input", "Around, before", "Around, after", "Output"} {
 		for _, f := range hookFailures {
 			t.Run(fmt.Sprintf("H4 a hook fails: %s: %s", part, f.name), func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 // TestNoWayRound is rule H5: whatever a hook returns, and wherever, goes the
 // same way as the result of a tool.
 func TestNoWayRound(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("a secret ", 10_000)
 	routes := []struct {
 		name string
@@ -159,6 +160,7 @@ func writeInto(t *testing.T, def tool.Tool, hook func(write func(*tool.Request))
 // TestHooksCannotWrite gives hooks the chance to write into what they were
 // shown.
 func TestHooksCannotWrite(t *testing.T) {
+	t.Parallel()
 	writes := []struct {
 		name  string
 		write func(*tool.Request)

@@ -28,6 +28,7 @@ func withHooks(t *testing.T, def tool.Tool, input string, hooks ...ferrule.Hook)
 }
 
 func TestInputHooks(t *testing.T) {
+	t.Parallel()
 	t.Run("H1 an input hook inspects the call and whose it is", func(t *testing.T) {
 		var got tool.Request
 		rt := &ferrule.Runtime{Hooks: []ferrule.Hook{inputHook("look", func(_ context.Context, r *tool.Request) (ferrule.Change, error) {
@@ -119,6 +120,7 @@ func TestInputHooks(t *testing.T) {
 }
 
 func TestHookOnly(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		only ferrule.Filter
@@ -191,6 +193,7 @@ func outputHook(f func(now, original tool.Result) (*tool.Result, error)) ferrule
 }
 
 func TestOutputHooks(t *testing.T) {
+	t.Parallel()
 	t.Run("H1 an output hook replaces the result, and nil keeps it", func(t *testing.T) {
 		var trace []string
 		see := func(to string) ferrule.Hook {
@@ -302,6 +305,7 @@ func TestOutputHooks(t *testing.T) {
 }
 
 func TestHookOrder(t *testing.T) {
+	t.Parallel()
 	t.Run("H2 order of registration; those of the runtime before those of the turn", func(t *testing.T) {
 		var trace []string
 		note := func(name string) ferrule.Hook {

@@ -21,6 +21,7 @@ import (
 var par = tool.Claims{Parallel: true}
 
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	t.Run("T10 a run has 60 s, or what the tool says, or no limit where it says that", func(t *testing.T) {
 		onFloor(t, &ferrule.Runtime{}, func(f *floor) {
 			f.add(tool.Info{Name: "five", Claims: par, Timeout: 5 * time.Second}, act.run)
@@ -137,6 +138,7 @@ func functions(took map[string]float64, heed bool) (*ferrule.Runtime, tool.Spec[
 }
 
 func TestTimeOfOthers(t *testing.T) {
+	t.Parallel()
 	names := []string{"Validate", "Decide", "Permit", "AskIf", "Input", "Key", "Around", "Run", "Around after", "Output"}
 	t.Run("T10 each function of tool, hook and host has as long for itself", func(t *testing.T) {
 		took := make(map[string]float64)
@@ -325,6 +327,7 @@ func everywhere(t *testing.T, title string, test func(f *floor, info tool.Info))
 }
 
 func TestContextOfATool(t *testing.T) {
+	t.Parallel()
 	type key struct{}
 	everywhere(t, "T10 a context has the deadline of the run", func(f *floor, info tool.Info) {
 		within(f, info, func(ctx context.Context) error {

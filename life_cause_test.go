@@ -104,6 +104,7 @@ func (a ailment) suffer(t testing.TB) tool.Result {
 }
 
 func TestCauses(t *testing.T) {
+	t.Parallel()
 	for _, a := range ailments(fmt.Errorf("open /srv/keys/db: %w", os.ErrNotExist)) {
 		t.Run("L4 a result keeps its cause: "+a.name, func(t *testing.T) {
 			res := a.suffer(t)
@@ -249,6 +250,7 @@ var allKinds = []tool.Kind{
 }
 
 func TestToolOutcomes(t *testing.T) {
+	t.Parallel()
 	returning := func(err error) tool.Tool {
 		return doing(readerTool("read"), func(context.Context, tool.Args) (tool.Result, error) { return tool.Result{}, err })
 	}

@@ -17,6 +17,7 @@ import (
 )
 
 func TestEvents(t *testing.T) {
+	t.Parallel()
 	sleeps := func(ctx context.Context, _ tool.Args) (tool.Result, error) {
 		<-ctx.Done()
 		return tool.Result{}, ctx.Err()

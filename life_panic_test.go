@@ -21,6 +21,7 @@ import (
 // TestPanics is rule L6 for functions that the runtime calls: each panic is a
 // result, and the next call is served.
 func TestPanics(t *testing.T) {
+	t.Parallel()
 	const boom = "boom in /srv"
 	hook := func(h ferrule.Hook) func(*ferrule.Runtime, *tool.Tool) {
 		return func(rt *ferrule.Runtime, _ *tool.Tool) { rt.Hooks = []ferrule.Hook{h} }

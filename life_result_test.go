@@ -18,6 +18,7 @@ import (
 )
 
 func TestManyCalls(t *testing.T) {
+	t.Parallel()
 	t.Run("L4 no calls, no results", func(t *testing.T) {
 		v := viewWith(t, &ferrule.Runtime{}, readerTool("read"))
 		if res := v.Do(t.Context()); len(res) != 0 {
@@ -139,6 +140,7 @@ func TestManyCalls(t *testing.T) {
 }
 
 func TestResults(t *testing.T) {
+	t.Parallel()
 	image := tool.Content{Type: tool.ImageContent, MediaType: "image/png", Data: []byte("png"), Name: "a.png", Width: 1, Height: 2}
 	link := tool.Content{Type: tool.LinkContent, URI: "https://example.org/a", Text: "a"}
 	encoded := []struct {
@@ -306,6 +308,7 @@ func TestLongResults(t *testing.T) {
 
 // TestValidUTF8 lets everybody say something that is not text.
 func TestValidUTF8(t *testing.T) {
+	t.Parallel()
 	const bad = "a\xffb"
 	tests := []struct {
 		name   string

@@ -95,6 +95,7 @@ func withPhases(rt *ferrule.Runtime) *ferrule.Runtime {
 }
 
 func TestPhases(t *testing.T) {
+	t.Parallel()
 	for _, tt := range phases {
 		t.Run("L1 each phase can fail: "+tt.name, func(t *testing.T) {
 			v := viewWith(t, withPhases(&ferrule.Runtime{}), behaving())
@@ -223,6 +224,7 @@ var everySetting = []struct {
 }
 
 func TestFixedPhases(t *testing.T) {
+	t.Parallel()
 	ways := map[string]func(context.Context, *ferrule.Session, tool.Call) tool.Result{
 		"Do": func(ctx context.Context, s *ferrule.Session, c tool.Call) tool.Result {
 			return s.View(ctx).Do(ctx, c)[0]

@@ -34,6 +34,7 @@ func (b *block) program() bool {
 // What a page shows must work: programs are built, and run where the page says
 // what they print; fragments must at least parse.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	tree(t) // programs import packages of this module: see tree about the cache
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {
@@ -172,6 +173,7 @@ func try(ctx context.Context, dir string, b *block) error {
 }
 
 func TestReadBlocks(t *testing.T) {
+	t.Parallel()
 	const program = "```go\npackage main\n```\n"
 	tests := []struct{ name, page, want string }{
 		{"none", "Just words.\n", ""},
@@ -210,6 +212,7 @@ func TestReadBlocks(t *testing.T) {
 }
 
 func TestParseFragment(t *testing.T) {
+	t.Parallel()
 	for text, ok := range map[string]bool{
 		"package p\nvar x = 1\n":     true,
 		"type T struct{ A int }\n":   true,
@@ -224,6 +227,7 @@ func TestParseFragment(t *testing.T) {
 }
 
 func TestTry(t *testing.T) {
+	t.Parallel()
 	const hello = "package main\n\nimport (\n\t\"fmt\"\n\t_ \"" + module + "\"\n)\n\nfunc main() { fmt.Println(\"hello\") }\n"
 	tests := []struct{ name, text, output, want string }{
 		{"as the page says", hello, "hello\n", ""},

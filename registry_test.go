@@ -165,6 +165,7 @@ func permutations(n int, f func(order []int)) {
 }
 
 func TestSources(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		source tool.Source
 		name   string // as models call it
@@ -220,6 +221,7 @@ func reader(name, answer string, change ...func(*tool.Tool)) *tool.Tool {
 }
 
 func TestTrust(t *testing.T) {
+	t.Parallel()
 	const unchanged = tool.Trust(200)
 	for _, tt := range []struct {
 		name          string
@@ -293,6 +295,7 @@ func TestTrust(t *testing.T) {
 // A source that the operator lowers is what he says it is: it was set as
 // built-in by somebody whom he believes less.
 func TestLoweredBuiltIn(t *testing.T) {
+	t.Parallel()
 	lowered := func(t *testing.T, c ferrule.Collisions) *ferrule.Runtime {
 		rt := lenient()
 		rt.Collisions, rt.Trust = c, map[string]tool.Trust{"pack": tool.Web}
@@ -317,6 +320,7 @@ func TestLoweredBuiltIn(t *testing.T) {
 }
 
 func TestBelieve(t *testing.T) {
+	t.Parallel()
 	mcp := tool.Source{Name: "gh", Trust: tool.MCP}
 	for _, tt := range []struct {
 		name    string
@@ -383,6 +387,7 @@ func has(source string, trust tool.Trust, names ...string) loading {
 }
 
 func TestCollisions(t *testing.T) {
+	t.Parallel()
 	dotted, long := tool.WireName("", "a.b"), strings.Repeat("n", 70)
 	for _, tt := range []struct {
 		name    string
@@ -495,6 +500,7 @@ func TestCollisions(t *testing.T) {
 }
 
 func TestRefusedCollisions(t *testing.T) {
+	t.Parallel()
 	t.Run("R4 two own tools of one name are an error", func(t *testing.T) {
 		for _, mode := range []ferrule.Collisions{ferrule.Prefix, ferrule.Priority, ferrule.Refuse} {
 			rt := lenient()
@@ -610,6 +616,7 @@ func crowd() *rapid.Generator[[]loading] {
 }
 
 func TestNamesAreUnique(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []ferrule.Collisions{ferrule.Prefix, ferrule.Priority} {
 		title := string(mode)
 		if title == "" {
@@ -674,6 +681,7 @@ func leadTo(t *rapid.T, r *ferrule.Runtime, mode ferrule.Collisions) map[string]
 }
 
 func TestAliases(t *testing.T) {
+	t.Parallel()
 	builtIn, mcp := tool.Source{Name: "fs", Trust: tool.BuiltIn}, tool.Source{Name: "gh", Trust: tool.MCP}
 	own := func(tools ...*tool.Tool) loading { return loading{tools: tools} }
 	from := func(s tool.Source, tools ...*tool.Tool) loading {
@@ -790,6 +798,7 @@ func TestAliases(t *testing.T) {
 }
 
 func TestBadRegistration(t *testing.T) {
+	t.Parallel()
 	good := answering("good", "x")
 	run := good.Run
 	object := json.RawMessage(anyObject)
@@ -875,6 +884,7 @@ func TestBadRegistration(t *testing.T) {
 }
 
 func TestRegistryChanges(t *testing.T) {
+	t.Parallel()
 	t.Run("R10 replace keeps the place and says when there is nothing to replace", func(t *testing.T) {
 		rt := holding(t, answering("a", "a"), answering("b", "b"), answering("c", "c"))
 		done(t, rt.Replace(answering("b", "new")))
@@ -955,6 +965,7 @@ func TestRegistryChanges(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
+	t.Parallel()
 	full := func(d *tool.Tool) {
 		d.Claims = tool.Claims{Local: true, Reversible: true, Touches: []tool.Access{{Resource: "file:/a", Write: true}}}
 		d.Examples = []tool.Example{{Input: json.RawMessage(`{"n":1}`), Output: json.RawMessage(`"one"`)}}
@@ -1034,6 +1045,7 @@ func TestFind(t *testing.T) {
 var errOfGate = errors.New("not good enough")
 
 func TestOneCall(t *testing.T) {
+	t.Parallel()
 	const schema = `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`
 	deny := policy.Func(func(*tool.Request) tool.Decision { return tool.Decision{Verdict: tool.Deny} })
 	for _, tt := range []struct {
@@ -1119,6 +1131,7 @@ func TestOneCall(t *testing.T) {
 // The race detector is the judge here, and the second law: as many results as
 // calls, each from the tool that its view had or from none.
 func TestChangesWhileTurnsRun(t *testing.T) {
+	t.Parallel()
 	t.Run("R10 the registry changes while turns run", func(t *testing.T) {
 		rt := lenient()
 		rt.Refresh = func(context.Context, tool.Caller) ([]*tool.Tool, error) { return nil, errOfGate }

@@ -2,7 +2,6 @@ package ferrule
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,6 +63,7 @@ func claimsText(c tool.Claims) string {
 }
 
 func TestConflict(t *testing.T) {
+	t.Parallel()
 	t.Run("D1 two calls conflict unless both say what they touch and no write meets, or both are parallel where one does not say", func(t *testing.T) {
 		for _, tt := range []struct {
 			a, b string
@@ -108,25 +108,6 @@ func TestConflict(t *testing.T) {
 			}
 		}
 	})
-}
-
-// often is rapid.Check with so many cases: rings of calls are rare. A failing
-// case is made small for a moment only, and no file is written about it.
-func often(t *testing.T, cases string, f func(*rapid.T)) {
-	t.Helper()
-	for name, value := range map[string]string{"rapid.checks": cases, "rapid.shrinktime": "500ms", "rapid.nofailfile": "true"} {
-		setting := flag.Lookup(name)
-		old := setting.Value.String()
-		if err := setting.Value.Set(value); err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			if err := setting.Value.Set(old); err != nil {
-				t.Error(err)
-			}
-		}()
-	}
-	rapid.Check(t, f)
 }
 
 // drawClaims draws claims over few resources, so that they often meet: one
@@ -319,11 +300,12 @@ func playPlan(t *rapid.T, stops bool) {
 }
 
 func TestPlan(t *testing.T) {
+	t.Parallel()
 	t.Run("D1 a call is ready exactly when every earlier call that it conflicts with has ended, whatever order they end in", func(t *testing.T) {
-		often(t, "400", func(t *rapid.T) { playPlan(t, false) })
+		check(t, 400, func(t *rapid.T) { playPlan(t, false) })
 	})
 	t.Run("D1 a call that was stopped before it was ready still keeps apart what stands on its two sides", func(t *testing.T) {
-		often(t, "400", func(t *rapid.T) { playPlan(t, true) })
+		check(t, 400, func(t *rapid.T) { playPlan(t, true) })
 		b := newBoard()
 		first, between, last := b.add(claimsFrom("!/a")), b.add(claimsFrom("!/a !/b")), b.add(claimsFrom("!/b"))
 		b.over(between)
@@ -408,14 +390,15 @@ func (b *board) begins(t *rapid.T, c *call) {
 }
 
 func TestMove(t *testing.T) {
+	t.Parallel()
 	t.Run("L2 calls that get other claims while under way: none hangs, conflicting ones never run at once, earlier ones go first unless the later runs", func(t *testing.T) {
-		often(t, "1500", func(t *rapid.T) { playMoves(t, false, false) })
+		check(t, 1500, func(t *rapid.T) { playMoves(t, false, false) })
 	})
 	t.Run("L2 the same where calls are stopped before they begin", func(t *testing.T) {
-		often(t, "1500", func(t *rapid.T) { playMoves(t, true, false) })
+		check(t, 1500, func(t *rapid.T) { playMoves(t, true, false) })
 	})
 	t.Run("L2 the same where calls wait for a person", func(t *testing.T) {
-		often(t, "1500", func(t *rapid.T) { playMoves(t, false, true) })
+		check(t, 1500, func(t *rapid.T) { playMoves(t, false, true) })
 	})
 	t.Run("L2 a moved call waits for a later one that runs, and goes before one that does not", func(t *testing.T) {
 		b := newBoard()
@@ -493,6 +476,7 @@ func (b *board) edges() (n int) {
 }
 
 func TestPlanIsLinear(t *testing.T) {
+	t.Parallel()
 	const n = 10_000
 	half := func(i int, first, then string) string {
 		if i < n/2 {
@@ -549,6 +533,7 @@ func TestPlanIsLinear(t *testing.T) {
 }
 
 func TestWorkersOfATurn(t *testing.T) {
+	t.Parallel()
 	for _, limit := range []int{1, 2, 5} {
 		t.Run(fmt.Sprintf("D8 a turn has at most as many workers as its cap: %d", limit), func(t *testing.T) {
 			var turn *Turn

@@ -143,7 +143,7 @@ func ledgerTools(t *testing.T, state func() *ledger) []*tool.Tool {
 
 func drawLedgerCalls(t *rapid.T) []tool.Call {
 	paths := []string{"kv:", "kv:a", "kv:a/b", "kv:a/c", "kv:ab", "kv:d", "other:a"}
-	n := rapid.IntRange(0, 25).Draw(t, "n")
+	n := rapid.IntRange(0, 20).Draw(t, "n")
 	calls := make([]tool.Call, n)
 	for i := range calls {
 		in := ledgerIn{
@@ -164,6 +164,7 @@ func drawLedgerCalls(t *rapid.T) []tool.Call {
 }
 
 func TestSameAsSerial(t *testing.T) {
+	t.Parallel()
 	t.Run("D2 as far as claims are true the outcome equals running the calls one by one in order", func(t *testing.T) {
 		var state *ledger
 		rt := &Runtime{Policy: policy.AllowOwn{}, Limit: 40}

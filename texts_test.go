@@ -34,6 +34,7 @@ import (
 //
 // What a file does not want to see it leaves out.
 func TestTexts(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/texts/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("conversations: %v, %v", files, err)
@@ -71,6 +72,7 @@ func readArchive(text string) (title string, sections []section) {
 }
 
 func TestReadArchive(t *testing.T) {
+	t.Parallel()
 	title, sections := readArchive("L1 a\nremark\n-- x --\n1\n-- no\n2\n-- y z --\n-- x --\n3")
 	want := []section{{"x", "1\n-- no\n2\n"}, {"y z", ""}, {"x", "3"}}
 	if title != "L1 a" || !slices.Equal(sections, want) {

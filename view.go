@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/ferrule-dev/ferrule/tool"
@@ -49,6 +51,24 @@ func (f *Filter) match(e *entry) bool {
 	return ok != f.Not
 }
 
+// key names the filter: equal ones have one name.
+func (f *Filter) key() string {
+	var b strings.Builder
+	for _, list := range [][]string{f.Names, f.Tags, f.Sources} {
+		if list != nil {
+			b.WriteString(strconv.Itoa(len(list)))
+		}
+		for _, s := range list {
+			b.WriteString(strconv.Quote(s))
+		}
+		b.WriteByte(';')
+	}
+	for _, set := range []bool{f.Claims.ReadOnly, f.Claims.Parallel, f.Claims.Reversible, f.Claims.Local, f.Claims.Idempotent, f.Not} {
+		b.WriteString(strconv.FormatBool(set))
+	}
+	return b.String()
+}
+
 // Only is a view of those tools of this one that the filter chooses. The same
 // filter gives the same definitions, as long as the tools do not change.
 func (v *View) Only(f Filter) *View {
@@ -64,8 +84,7 @@ func (v *View) Only(f Filter) *View {
 
 // only is a part of the set. Parts are kept, so that they are written once.
 func (s *toolset) only(f Filter) *toolset {
-	key := fmt.Sprintf("%q %q %q %v %v", f.Names, f.Tags, f.Sources, f.Claims, f.Not)
-	key += fmt.Sprint(f.Names == nil, f.Tags == nil, f.Sources == nil)
+	key := f.key()
 	s.kept.mu.Lock()
 	defer s.kept.mu.Unlock()
 	if part := s.parts[key]; part != nil {

@@ -80,6 +80,7 @@ func household(t testing.TB) *ferrule.Runtime {
 }
 
 func TestFilters(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		filter ferrule.Filter
@@ -163,6 +164,7 @@ func TestFilters(t *testing.T) {
 }
 
 func TestEnabled(t *testing.T) {
+	t.Parallel()
 	enabled := func(f func(context.Context, tool.Caller) (bool, error)) func(*tool.Tool) {
 		return func(d *tool.Tool) { d.Enabled = f }
 	}
@@ -224,6 +226,7 @@ func TestEnabled(t *testing.T) {
 }
 
 func TestViewsStay(t *testing.T) {
+	t.Parallel()
 	gh := tool.Source{Name: "gh", Trust: tool.MCP}
 	for _, tt := range []struct {
 		name   string
@@ -294,6 +297,7 @@ func TestViewsStay(t *testing.T) {
 }
 
 func TestTwoViews(t *testing.T) {
+	t.Parallel()
 	t.Run("R8 coordinator and worker use one registry through different views", func(t *testing.T) {
 		rt := household(t)
 		coordinator := rt.Session(tool.Caller{Session: "s", Agent: "coordinator"}).View(t.Context())
@@ -332,6 +336,7 @@ func TestTwoViews(t *testing.T) {
 }
 
 func TestNotFound(t *testing.T) {
+	t.Parallel()
 	rt := holding(t, answering("read_file", "x"), answering("write_file", "x"), answering("calendar_create_event", "x", deferredTool))
 	v := viewOf(t, rt)
 	for _, tt := range []struct{ name, call, near, far string }{
@@ -373,6 +378,7 @@ func TestNotFound(t *testing.T) {
 }
 
 func TestFallback(t *testing.T) {
+	t.Parallel()
 	supply := func(tl *tool.Tool, err error) ferrule.Fallback {
 		return func(context.Context, tool.Caller, string) (*tool.Tool, error) { return tl, err }
 	}
@@ -481,6 +487,7 @@ func TestFallback(t *testing.T) {
 }
 
 func TestFallbackPassesEveryGate(t *testing.T) {
+	t.Parallel()
 	verdict := func(v tool.Verdict) policy.Policy {
 		return policy.Func(func(*tool.Request) tool.Decision { return tool.Decision{Verdict: v} })
 	}
@@ -557,6 +564,7 @@ func TestFallbackPassesEveryGate(t *testing.T) {
 }
 
 func TestDeferred(t *testing.T) {
+	t.Parallel()
 	const notLoaded = "not_loaded: Tool %s was not loaded. It is now: call it again."
 	wantNotLoaded := func(t *testing.T, v *ferrule.View, name string) {
 		t.Helper()
@@ -689,6 +697,7 @@ func TestDeferred(t *testing.T) {
 }
 
 func TestKindsOfLookUp(t *testing.T) {
+	t.Parallel()
 	t.Run("L4 an unknown name and a tool that is not loaded can be tried again", func(t *testing.T) {
 		v := viewOf(t, holding(t, answering("d", "d", deferredTool)))
 		for name, want := range map[string]tool.Kind{"nobody": tool.UnknownTool, "d": tool.NotLoaded} {
@@ -961,6 +970,7 @@ type sliceFormat []string
 func (sliceFormat) Render(d tool.Definition) ([]byte, error) { return json.Marshal(d.Name) }
 
 func TestDefinitions(t *testing.T) {
+	t.Parallel()
 	t.Run("T16 a model sees name, description, tags, examples and schema, and nothing else", func(t *testing.T) {
 		rt := lenient()
 		done(t, rt.Set(tool.Source{Name: "gh", Trust: tool.SkillTrusted}, reader("x", "x", tagged("fast"), func(d *tool.Tool) {
@@ -1054,6 +1064,7 @@ func changing(name string, describe func(tool.Caller) (string, error), input fun
 const wantsN = `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`
 
 func TestSessionForms(t *testing.T) {
+	t.Parallel()
 	describe := func(c tool.Caller) (string, error) {
 		return "What " + c.Principal + " wants: " + c.Prompt + ".", nil
 	}
@@ -1291,6 +1302,7 @@ func TestSessionForms(t *testing.T) {
 // A turn in which the first call runs until it is let go, so that a test sees
 // what was done for the second on its arrival.
 func TestArrival(t *testing.T) {
+	t.Parallel()
 	type parts struct {
 		turn            *ferrule.Turn
 		inbox           *policy.Memory
@@ -1518,6 +1530,7 @@ func TestArrival(t *testing.T) {
 }
 
 func TestWhatACallCarries(t *testing.T) {
+	t.Parallel()
 	t.Run("Words: a tool sees whose call it is, with both ids and the arguments as received", func(t *testing.T) {
 		var got tool.Request
 		rt := holding(t, answering("a", "", alias("old"), func(d *tool.Tool) {
