@@ -25,6 +25,7 @@ type ledger struct {
 	mu     sync.Mutex
 	values map[string]string
 	count  int
+	still  bool // calls take no time
 }
 
 func (l *ledger) below(path string) string {
@@ -63,7 +64,11 @@ type ledgerIn struct {
 func ledgerTools(t *testing.T, state func() *ledger) []*tool.Tool {
 	t.Helper()
 	type spec = tool.Spec[ledgerIn, string]
-	pause := func(in ledgerIn) { time.Sleep(time.Duration(in.MS) * time.Millisecond) }
+	pause := func(in ledgerIn) {
+		if !state().still {
+			time.Sleep(time.Duration(in.MS) * time.Millisecond)
+		}
+	}
 	read := spec{
 		Info: tool.Info{Name: "read"},
 		ClaimsOf: func(in ledgerIn) tool.Claims {
@@ -167,32 +172,46 @@ func TestSameAsSerial(t *testing.T) {
 	t.Parallel()
 	t.Run("D2 as far as claims are true the outcome equals running the calls one by one in order", func(t *testing.T) {
 		var state *ledger
+		tools := ledgerTools(t, func() *ledger { return state })
 		rt := &Runtime{Policy: policy.AllowOwn{}, Limit: 40}
-		if err := rt.Add(ledgerTools(t, func() *ledger { return state })...); err != nil {
+		if err := rt.Add(tools...); err != nil {
 			t.Fatal(err)
 		}
-		play := func(calls []tool.Call, one bool) (texts []string, end string) {
-			state = &ledger{values: map[string]string{"kv:a/b": "1", "kv:d": "2"}}
-			view := rt.Session(tool.Caller{Session: "s"}).View(t.Context())
-			synctest.Test(t, func(t *testing.T) {
-				var results []tool.Result
-				if one {
-					for _, c := range calls {
-						results = append(results, view.Do(t.Context(), c)...)
-					}
-				} else {
-					results = view.Do(t.Context(), calls...)
+		view := rt.Session(tool.Caller{Session: "s"}).View(t.Context())
+		start := func(still bool) {
+			state = &ledger{values: map[string]string{"kv:a/b": "1", "kv:d": "2"}, still: still}
+		}
+		end := func() string { return fmt.Sprint(state.below("kv:"), state.below("other:"), state.count) }
+		// The reference is the tools themselves, called one by one.
+		oneByOne := func(calls []tool.Call) (texts []string, _ string) {
+			start(true)
+			for _, c := range calls {
+				made := tools[slices.IndexFunc(tools, func(t *tool.Tool) bool { return t.Name == c.Name })]
+				args, err := made.Admit(c.Input)
+				if err != nil {
+					t.Fatal(err)
 				}
-				for _, r := range results {
+				res, err := made.Run(t.Context(), args)
+				if err != nil {
+					t.Fatal(err)
+				}
+				texts = append(texts, c.ID+" "+res.String())
+			}
+			return texts, end()
+		}
+		sideBySide := func(calls []tool.Call) (texts []string, _ string) {
+			start(false)
+			synctest.Test(t, func(t *testing.T) {
+				for _, r := range view.Do(t.Context(), calls...) {
 					texts = append(texts, r.CallID+" "+r.String())
 				}
 			})
-			return texts, fmt.Sprint(state.below("kv:"), state.below("other:"), state.count)
+			return texts, end()
 		}
 		check(t, *cases, func(r *rapid.T) {
 			calls := drawLedgerCalls(r)
-			want, wantEnd := play(calls, true)
-			got, gotEnd := play(calls, false)
+			want, wantEnd := oneByOne(calls)
+			got, gotEnd := sideBySide(calls)
 			if !slices.Equal(got, want) || gotEnd != wantEnd {
 				r.Fatalf("side by side: %q\n%s\none by one: %q\n%s", got, gotEnd, want, wantEnd)
 			}
