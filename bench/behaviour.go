@@ -31,7 +31,7 @@ type scene struct {
 
 // tool offers a tool; the one with the name write is the one that writes.
 func (s *scene) tool(name string, run func(context.Context, args) (reply, error)) {
-	s.tools = append(s.tools, function{name, name == "write", func(ctx context.Context, in args) (reply, error) {
+	s.tools = append(s.tools, function{name: name, writes: name == "write", run: func(ctx context.Context, in args) (reply, error) {
 		s.ran.Add(1)
 		return run(ctx, in)
 	}})

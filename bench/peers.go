@@ -27,15 +27,18 @@ type peer struct {
 }
 
 func peers() []peer {
-	return []peer{eino(), einoChain(), genkit(), langchain(), adk()}
+	return []peer{ferruleRuntime(), eino(), einoChain(), genkit(), langchain(), adk()}
 }
 
 // function is a tool as its author writes it. A peer that knows schemas derives
 // them from the type args: all six fields are required.
 type function struct {
-	name   string
-	writes bool // its calls must not overlap, for a peer that can be told
-	run    func(context.Context, args) (reply, error)
+	name string
+	// For a peer that can be told:
+	writes      bool // its calls must not overlap
+	cooperative bool // it returns soon once its context ends
+
+	run func(context.Context, args) (reply, error)
 }
 
 // request is a call as a model asks for it; input is JSON.
@@ -76,7 +79,7 @@ func (p peer) version() string {
 // works are what is measured for a peer: the floor, a turn of one call, a turn
 // of ten and, if the peer has that, a call outside of a turn. They have no bounds: only Ferrule's own figures can be missed.
 func (p peer) works(ctx context.Context) ([]work, error) {
-	tools, input := []function{{name: "search", run: call}}, []byte(inOrder)
+	tools, input := []function{{name: "search", cooperative: true, run: call}}, []byte(inOrder)
 	list := []work{{"floor", 0, -1, func() error { return floor(ctx, input) }}}
 	for _, size := range []struct {
 		name  string

@@ -13,7 +13,7 @@ type Call struct {
 }
 
 // Caller is on whose behalf a call is made. The zero value is the local
-// principal, with nobody to ask.
+// principal, with nobody there.
 type Caller struct {
 	Principal string // for whom the session runs; "" is local
 	Session   string // one conversation
@@ -21,7 +21,7 @@ type Caller struct {
 	Tenant    string // principals that share nothing with others
 	Agent     string // which agent of the session
 	Run       string // one request within the session
-	Attended  bool   // a person can be asked
+	Attended  bool   // a person is there to talk to
 	Prompt    string // what the session was asked to do, where the host said
 	// Values are the host's own, for its tools and rules. They must not change
 	// once given.

@@ -21,9 +21,9 @@
 //
 // A call goes through [Tool.Admit], which checks the arguments, and then through
 // Validate, the rules and Permit, a person where one must be asked, Run and
-// [Tool.CheckOutput]. The runtime that leads it there does not exist yet: what
-// this package says of time-outs, limits, approval and failing functions is
-// what it will do. Admit and Run already work by hand.
+// [Tool.CheckOutput]. Package ferrule leads it there; what this package says of
+// time-outs, limits, approval and failing functions is what it does. Admit and
+// Run also work by hand, in a test.
 //
 // [Info] is the part of a tool that is data, [Tool] adds the functions. [Spec]
 // is a tool with typed functions; [New] is the short form. What decides about
@@ -74,7 +74,9 @@ type Info struct {
 	Timeout time.Duration
 	// Cancel: an interrupt stops the call. Zero: it blocks until done.
 	Cancel bool
-	// Cooperative: Run returns soon once its context ends. Zero: it may not.
+	// Cooperative: Run, and every other function of the tool, returns soon once
+	// its context ends, so that a call may run on the goroutine of who waits for
+	// it. Zero: it may not.
 	Cooperative bool
 	// AtOnce caps how many of its calls run at once; 0: no cap of its own.
 	AtOnce int
