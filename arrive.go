@@ -3,6 +3,7 @@ package ferrule
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,46 +24,47 @@ type arrival struct {
 }
 
 // arriveAll brings calls into the turn, one after the other.
-func (t *Turn) arriveAll(calls []call) {
-	if !t.slow(calls) {
-		for i := range calls {
-			calls[i].arrive()
-			t.admit(&calls[i])
-		}
+func (t *Turn) arriveAll(calls []*call) {
+	if slices.ContainsFunc(calls, t.slow) {
+		t.arriveBeside(calls)
 		return
 	}
-	for from := 0; from < len(calls); {
-		stuck := t.arriveBeside(calls, from)
-		if stuck < len(calls) {
-			c := &calls[stuck]
+	for _, c := range calls {
+		c.arrive()
+		t.admit(c)
+	}
+}
+
+// slow reports whether the claims of a call are a function that may not return.
+func (t *Turn) slow(c *call) bool {
+	e := t.view.tools.find(c.first.Name)
+	return e != nil && e.believed && e.tool.ClaimsOf != nil && !e.tool.Cooperative
+}
+
+// arriveBeside brings calls in on other goroutines: one after another is left
+// behind with the call that it is stuck with.
+func (t *Turn) arriveBeside(calls []*call) {
+	for len(calls) > 0 {
+		n := t.arriveUntil(calls)
+		if n < len(calls) {
+			c := calls[n]
 			c.mute = true
 			c.arrive()
 			t.admit(c)
+			n++
 		}
-		from = stuck + 1
+		calls = calls[n:]
 	}
 }
 
-// slow reports whether some call has a tool whose claims are a function that may
-// not return.
-func (t *Turn) slow(calls []call) bool {
-	for i := range calls {
-		if e := t.view.tools.find(calls[i].first.Name); e != nil && e.believed && e.tool.ClaimsOf != nil && !e.tool.Cooperative {
-			return true
-		}
-	}
-	return false
-}
-
-// arriveBeside brings calls in on another goroutine, until all have arrived or
-// one is stuck, whose place it gives.
-func (t *Turn) arriveBeside(calls []call, from int) (stuck int) {
-	a := &arrival{at: from}
+// arriveUntil brings calls in on another goroutine, and gives how many came in
+// before one was stuck.
+func (t *Turn) arriveUntil(calls []*call) int {
+	a := new(arrival)
 	back := make(chan struct{})
 	go func() {
 		defer close(back)
-		for i := from; i < len(calls); i++ {
-			c := &calls[i]
+		for _, c := range calls {
 			c.arrival = a
 			c.arrive()
 			c.arrival = nil

@@ -3,6 +3,7 @@ package ferrule
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,17 +17,24 @@ import (
 // It takes values from the host's context but not its end. A host that stops
 // ends calls by rule D6, each in its own time.
 type lease struct {
+	ctx    context.Context //nolint:containedctx // the host's: its values
 	turn   *Turn
 	call   *call                   // nil: of the host's Answer
 	outer  *lease                  // of the wrapper that this function runs in
 	runs   bool                    // it is the tool itself
 	lostAs func(error) *tool.Error // the result of its call if it does not return; nil: a time-out
-	until  atomic.Int64            // the deadline, in nanoseconds from the turn's beginning; 0: none
+	began  time.Time
+	until  atomic.Int64 // the deadline, in nanoseconds from then; 0: none
 	end    atomic.Pointer[ending]
+	// touched: somebody may be using the turn through this lease. It is set
+	// before the end is looked at, so that a turn whose leases have ended
+	// untouched is nobody's but its own.
+	touched atomic.Bool
 
-	// Guarded by the turn's mutex.
-	watched bool // the turn's timer looks at it
-	ears    *ears
+	watched bool // the turn's timer looks at it; guarded by the turn's mutex
+
+	mu   sync.Mutex
+	ears *ears
 }
 
 // ears are who waits for the end of a lease; most have none.
@@ -34,13 +42,6 @@ type ears struct {
 	done  chan struct{}
 	after map[int]func()
 	next  int
-}
-
-func (l *lease) listeners() *ears {
-	if l.ears == nil {
-		l.ears = new(ears)
-	}
-	return l.ears
 }
 
 var _ context.Context = (*lease)(nil)
@@ -61,7 +62,7 @@ var (
 // Deadline is when the function should have returned.
 func (l *lease) Deadline() (time.Time, bool) {
 	until := l.until.Load()
-	return l.turn.began.Add(time.Duration(until)), until != 0
+	return l.began.Add(time.Duration(until)), until != 0
 }
 
 // forEver is long enough, and can be added to without running over.
@@ -69,28 +70,38 @@ const forEver = 1 << 61 * time.Nanosecond
 
 // last sets the deadline, so long from now; 0: none.
 func (l *lease) last(d time.Duration) {
+	now := time.Now()
+	if l.began.IsZero() {
+		l.began = now
+	}
 	if d > 0 {
-		d = min(d, forEver) + time.Since(l.turn.began)
+		d = min(d, forEver) + now.Sub(l.began)
 	}
 	l.until.Store(int64(d))
 }
 
 // Value is the host's.
-func (l *lease) Value(key any) any { return l.turn.ctx.Value(key) }
+func (l *lease) Value(key any) any { return l.ctx.Value(key) }
+
+// open reports whether the lease has not ended. Then the turn can be used.
+func (l *lease) open() bool {
+	l.touched.Store(true)
+	return l.end.Load() == nil
+}
 
 // Err polls: without somebody who waits for Done there is no timer.
 func (l *lease) Err() error {
-	e := l.end.Load()
-	if e == nil {
-		if l.turn.ctx.Err() == nil && !l.overdue(time.Now()) {
+	if l.open() {
+		if l.ctx.Err() == nil && !l.overdue(time.Now()) {
 			return nil
 		}
 		l.turn.observe(l)
-		if e = l.end.Load(); e == nil {
-			return nil // the host stopped, but this call has time left
-		}
 	}
-	if errors.Is(e.cause, errTime) {
+	e := l.end.Load()
+	switch {
+	case e == nil:
+		return nil // the host stopped, but this call has time left
+	case errors.Is(e.cause, errTime):
 		return context.DeadlineExceeded
 	}
 	return context.Canceled
@@ -98,9 +109,11 @@ func (l *lease) Err() error {
 
 // Done makes the channel, and lets the turn's timer look at this lease.
 func (l *lease) Done() <-chan struct{} {
-	l.turn.observe(l)
-	l.turn.mu.Lock()
-	defer l.turn.mu.Unlock()
+	if l.open() {
+		l.turn.observe(l)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	e := l.listeners()
 	if e.done == nil {
 		e.done = make(chan struct{})
@@ -113,9 +126,11 @@ func (l *lease) Done() <-chan struct{} {
 
 // AfterFunc lets package context derive from a lease without a goroutine.
 func (l *lease) AfterFunc(f func()) (stop func() bool) {
-	l.turn.observe(l)
-	l.turn.mu.Lock()
-	defer l.turn.mu.Unlock()
+	if l.open() {
+		l.turn.observe(l)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.end.Load() != nil {
 		go f()
 		return func() bool { return false }
@@ -128,12 +143,19 @@ func (l *lease) AfterFunc(f func()) (stop func() bool) {
 	e.next++
 	e.after[key] = f
 	return func() bool {
-		l.turn.mu.Lock()
-		defer l.turn.mu.Unlock()
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		_, there := e.after[key]
 		delete(e.after, key)
 		return there
 	}
+}
+
+func (l *lease) listeners() *ears {
+	if l.ears == nil {
+		l.ears = new(ears)
+	}
+	return l.ears
 }
 
 // finish ends the lease; the first cause stays. The turn's mutex is held.
@@ -146,6 +168,8 @@ func (l *lease) finish(cause error, now time.Time) {
 
 // shut tells everybody who waits for the end.
 func (l *lease) shut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.ears == nil {
 		return
 	}
@@ -164,7 +188,7 @@ func (l *lease) shut() {
 
 func (l *lease) overdue(now time.Time) bool {
 	until := l.until.Load()
-	return until != 0 && now.Sub(l.turn.began) >= time.Duration(until)
+	return until != 0 && now.Sub(l.began) >= time.Duration(until)
 }
 
 // cause is why it ended; nil: it has not.

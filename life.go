@@ -66,7 +66,7 @@ type call struct {
 	failed  bool      // while it ran
 	stops   bool      // its tool wants its siblings stopped
 	started time.Time // where there is an observer
-	lease0  lease
+	last    *lease    // of the tool
 
 	// --- guarded by turn.mu
 	step      step
@@ -410,13 +410,9 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool has run already and may not run twice.", Detail: "a wrapper called next again"}}
 	}
 	c.runs++
-	l := &c.lease0
-	if c.runs > 1 || l.turn != nil {
-		l = new(lease)
-	}
-	l.turn, l.call = c.turn, c
+	l := &lease{ctx: c.turn.ctx, turn: c.turn, call: c, runs: true}
+	c.last = l
 	d, _ := t.RunTime()
-	l.runs = true
 	if !c.begin(l, d) {
 		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the call is over.", Cause: errOver}}
 	}

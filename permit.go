@@ -438,11 +438,10 @@ const byAnswerFailed = "Runtime.Answer failed"
 // the turn waits for it.
 func (c *call) askHost(q policy.Question) {
 	t := c.turn
-	l := &lease{turn: t}
+	l := &lease{ctx: t.ctx, turn: t}
+	l.last(time.Until(q.Expires))
 	t.mu.Lock()
 	t.helpers++
-	t.begins()
-	l.last(time.Until(q.Expires))
 	t.look(l)
 	if t.answers == nil {
 		t.answers = make(map[string]*lease)

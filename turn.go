@@ -33,7 +33,6 @@ type Turn struct {
 
 	mu       sync.Mutex
 	cond     sync.Cond
-	began    time.Time // when the first function was called
 	schedule *schedule // nil: there is one call, at most
 	watching *watch    // nil: nobody needs a clock
 	calls    []*call   // that have arrived
@@ -47,6 +46,7 @@ type Turn struct {
 	asking   int  // of them: put questions before their time
 	helpers  int  // functions of the host that answer questions
 	starting bool // a worker was started and has not begun yet
+	hired    bool // there has been one
 	closed   bool
 	stopped  *stop   // the whole turn was stopped
 	fallen   []*stop // calls that stop their siblings, later ones too
@@ -55,7 +55,8 @@ type Turn struct {
 	answers  map[string]*lease // of the host, under way, by question
 	held     *heldTurn
 
-	// Room for the one call that most turns have.
+	// The one call that most turns have, and room for it.
+	only                call
 	onlyCall, onlyReady [1]*call
 }
 
@@ -91,7 +92,12 @@ const (
 
 func (v *View) begin(ctx context.Context, o TurnOptions) *Turn {
 	s := v.session
-	t := &Turn{view: v, set: &s.rt.set, ctx: ctx, handsOff: o.HandBack}
+	set := &s.rt.set
+	t, _ := set.turns1.Get().(*Turn)
+	if t == nil {
+		t = new(Turn)
+	}
+	t.view, t.set, t.ctx, t.handsOff = v, set, ctx, o.HandBack
 	t.serial = t.set.turns.Add(1)
 	t.cond.L = &t.mu
 	t.hooks, t.limit = t.set.hooks, t.set.limit
@@ -131,7 +137,20 @@ func (t *Turn) Add(calls ...tool.Call) {
 	t.adding.Lock()
 	defer t.adding.Unlock()
 	first := t.reserve(len(calls))
+	if len(calls) == 1 && first == 0 {
+		given := calls[0]
+		t.only.turn, t.only.input = t, given.Input
+		t.only.first = &tool.Request{ID: t.ids(0, 1), CallID: given.ID, Name: given.Name}
+		if t.slow(&t.only) {
+			t.arriveBeside([]*call{&t.only})
+		} else {
+			t.only.arrive()
+			t.admit(&t.only)
+		}
+		return
+	}
 	made, requests := make([]call, len(calls)), make([]tool.Request, len(calls))
+	list := make([]*call, len(calls))
 	ids := t.ids(first, len(calls))
 	size := 0
 	for i, given := range calls {
@@ -140,8 +159,9 @@ func (t *Turn) Add(calls ...tool.Call) {
 		r.ID, r.CallID, r.Name = ids[size:end], given.ID, given.Name
 		size = end
 		c.turn, c.index, c.input, c.first = t, first+i, given.Input, r
+		list[i] = c
 	}
-	t.arriveAll(made)
+	t.arriveAll(list)
 }
 
 // reserve makes room for n results and gives the place of the first.
@@ -265,7 +285,7 @@ func (t *Turn) hire() {
 		return
 	}
 	t.listen()
-	t.starting = true
+	t.starting, t.hired = true, true
 	t.workers++
 	go t.work()
 }
@@ -542,8 +562,9 @@ func (t *Turn) Wait() []tool.Result {
 	}()
 	t.mu.Lock()
 	for {
-		if inline = t.alone(); inline != nil {
+		if inline = t.own(); inline != nil {
 			inline.inline = true
+			t.hire()
 			t.mu.Unlock()
 			t.proceed(inline)
 			t.mu.Lock()
@@ -575,13 +596,26 @@ func (t *Turn) Wait() []tool.Result {
 	return results
 }
 
-// alone is a call that may run on the goroutine of who waits for it: it returns
-// soon when it is told to, and nothing is beside it.
-func (t *Turn) alone() *call {
-	if !t.quiet || t.running > 0 || t.workers > 0 || len(t.ready) != 1 || len(t.early) > 0 || !t.ready[0].cooperative() {
+// own is a call that may run on the goroutine of who waits for it: it returns
+// soon when it is told to. Workers do what is beside it.
+func (t *Turn) own() *call {
+	if !t.quiet || len(t.ready) == 0 || len(t.early) > 0 || !t.ready[0].cooperative() {
 		return nil
 	}
 	return t.take()
+}
+
+// recycle gives a turn back to be used again, if nobody else can know of it: it
+// had one call, which ran here and never looked at its context.
+func (t *Turn) recycle() {
+	c := &t.only
+	if len(t.calls) != 1 || t.calls[0] != c || t.watching != nil || t.schedule != nil || t.waiting != nil || t.hired || t.held != nil ||
+		len(t.hooks) > 0 || t.set.observe != nil || c.last == nil || c.last.touched.Load() || c.runs != 1 || len(c.gates()) > 0 {
+		return
+	}
+	set := t.set
+	*t = Turn{}
+	set.turns1.Put(t)
 }
 
 // handsBack reports whether some call of a turn that is over still waits.

@@ -54,7 +54,7 @@ func (t *Turn) listen() {
 // is done for it.
 func (c *call) lease(d time.Duration) *lease {
 	t := c.turn
-	l := &lease{turn: t, call: c, lostAs: c.lostAs}
+	l := &lease{ctx: t.ctx, turn: t, call: c, lostAs: c.lostAs}
 	if !c.begin(l, d) {
 		return nil
 	}
@@ -63,10 +63,9 @@ func (c *call) lease(d time.Duration) *lease {
 
 func (c *call) begin(l *lease, d time.Duration) bool {
 	t := c.turn
+	l.last(d)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.begins()
-	l.last(d)
 	if c.lost.Load() || c.stop != nil || c.claimed || c.leased != nil && c.leased.end.Load() != nil {
 		return false // the last: a wrapper whose own time is over starts nothing
 	}
@@ -94,8 +93,10 @@ func (c *call) release(l *lease) error {
 		cause = errTime
 	}
 	l.end.CompareAndSwap(nil, t.set.over)
-	if l.watched {
+	if l.touched.Load() {
 		l.shut()
+	}
+	if l.watched {
 		t.watching.forget(l)
 	}
 	if c.leased = l.outer; c.leased != nil {
@@ -108,13 +109,6 @@ func (c *call) release(l *lease) error {
 		return errLost
 	}
 	return cause
-}
-
-// begins starts the turn's clock. The mutex is held.
-func (t *Turn) begins() {
-	if t.began.IsZero() {
-		t.began = time.Now()
-	}
 }
 
 // observe lets the turn's timer look at a lease.
