@@ -433,6 +433,9 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 	if err == nil && res.Err != nil {
 		err = res.Err
 	}
+	if err != nil && cause == nil && l.overdue(time.Now()) {
+		cause = errTime // nobody looked
+	}
 	res.Err = c.runFailure(err, cause)
 	if res.Trust != nil {
 		low := *res.Trust

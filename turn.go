@@ -460,7 +460,7 @@ func (t *Turn) keep(c *call, res tool.Result) {
 	if !t.quiet || t.workers > 0 {
 		t.hire()
 	}
-	if t.open == 0 || t.quiet || t.handsOff {
+	if t.workers == 0 { // else the last of them says so
 		t.cond.Broadcast()
 	}
 	t.mu.Unlock()
@@ -654,8 +654,9 @@ func (t *Turn) end() {
 func (c *conversation) done(*Turn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.active--
-	c.cond.Broadcast()
+	if c.active--; c.closed {
+		c.cond.Broadcast()
+	}
 }
 
 // goexit gives a result to a call whose tool ended its goroutine.

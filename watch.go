@@ -89,8 +89,8 @@ func (c *call) release(l *lease) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	cause := l.cause()
-	if cause == nil && l.overdue(time.Now()) { // nobody looked
-		cause = errTime
+	if cause == nil && !l.watched && !l.runs && l.overdue(time.Now()) {
+		cause = errTime // nobody looked
 	}
 	l.end.CompareAndSwap(nil, t.set.over)
 	if l.touched.Load() {
