@@ -31,6 +31,10 @@ var architecture = map[string]arrows{
 		tests: "internal/hostile",
 	},
 	"eval":             {ours: "schema tool"},
+	"examples/asking":  {ours: ". audit policy tool"},
+	"examples/hello":   {ours: ". audit policy tool"},
+	"examples/hooks":   {ours: ". audit policy tool"},
+	"examples/owntool": {ours: ". audit policy tool"},
 	"internal/check":   {},
 	"internal/hostile": {},
 }

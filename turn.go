@@ -562,9 +562,8 @@ func (t *Turn) Wait() []tool.Result {
 	}()
 	t.mu.Lock()
 	for {
-		if inline = t.own(); inline != nil {
+		if inline = t.alone(); inline != nil {
 			inline.inline = true
-			t.hire()
 			t.mu.Unlock()
 			t.proceed(inline)
 			t.mu.Lock()
@@ -596,10 +595,10 @@ func (t *Turn) Wait() []tool.Result {
 	return results
 }
 
-// own is a call that may run on the goroutine of who waits for it: it returns
-// soon when it is told to. Workers do what is beside it.
-func (t *Turn) own() *call {
-	if !t.quiet || len(t.ready) == 0 || len(t.early) > 0 || !t.ready[0].cooperative() {
+// alone is a call that may run on the goroutine of who waits for it: it returns
+// soon when it is told to, and nothing is beside it.
+func (t *Turn) alone() *call {
+	if !t.quiet || t.running > 0 || t.workers > 0 || len(t.ready) != 1 || len(t.early) > 0 || !t.ready[0].cooperative() {
 		return nil
 	}
 	return t.take()

@@ -22,9 +22,11 @@ type scene struct {
 	ran   atomic.Int32 // calls that reached their tool
 
 	turn      turn
-	cancel    context.CancelFunc // of the turn
-	before    int                // goroutines before the turn
+	end       context.CancelFunc        // of the turn
+	ended     atomic.Pointer[time.Time] // when cancel was called
+	before    int                       // goroutines before the turn
 	returned  chan struct{}
+	late      time.Duration // from cancel to the return
 	recovered any
 	err       error
 }
@@ -60,14 +62,24 @@ func (s *scene) start(ctx context.Context, p peer) error {
 		return err
 	}
 	// What prepare started does not end with the turn: it is counted before.
-	ctx, s.cancel = context.WithCancel(ctx)
+	ctx, s.end = context.WithCancel(ctx)
 	s.before, s.returned = runtime.NumGoroutine(), make(chan struct{})
 	go func() {
 		defer close(s.returned)
 		defer func() { s.recovered = recover() }()
 		s.err = s.turn.Run(ctx)
+		if at := s.ended.Load(); at != nil {
+			s.late = time.Since(*at)
+		}
 	}()
 	return nil
+}
+
+// cancel ends the turn's context.
+func (s *scene) cancel() {
+	now := time.Now()
+	s.ended.Store(&now)
+	s.end()
 }
 
 // play runs the turn to its end, and what it left behind for a while.

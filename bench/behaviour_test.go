@@ -17,6 +17,19 @@ func TestMain(m *testing.M) {
 
 // behaviours is what each peer does, in the order of faults.
 var behaviours = map[string][]string{
+	"Ferrule": {
+		"result is an error, others kept",
+		"result is an error, others kept",
+		"result is an error, others kept",
+		"result is an error, others kept",
+		"result is an error, others kept",
+		"in order of the calls",
+		"one after the other",
+		"all run, two results with one id",
+		"none left",
+		"every call has a result, after 10 s",
+		"gives it up after 11 s: every call has a result",
+	},
 	"eino": {
 		"panics in the caller",
 		"error instead of all results (3 calls ran)",

@@ -62,9 +62,13 @@ func inChild(ctx context.Context, task string) (string, error) {
 	}
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, program)
-	// A data race inside a peer is its own affair: it is not to change the
+	// A data race inside another peer is its own affair: it is not to change the
 	// child's exit status. Nor is the race detector to wait a second at exit.
-	cmd.Env = append(os.Environ(), childEnv+"="+task, "GORACE=exitcode=0 atexit_sleep_ms=0")
+	race := "GORACE=atexit_sleep_ms=0"
+	if !strings.HasPrefix(task, ferruleRuntime().name+"/") {
+		race += " exitcode=0"
+	}
+	cmd.Env = append(os.Environ(), childEnv+"="+task, race)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 2 && strings.Contains(stderr.String(), "panic: "+panicText) {

@@ -4,8 +4,9 @@
 //	go run . writes report.json and the tables in README.md
 //	go run . -check only measures, and exits with 1 on a missed bound
 //
-// Without -check it also measures peers, other runtimes, and observes what they
-// do when something goes wrong. Nothing is required of them.
+// Without -check it also measures peers, Ferrule and other runtimes by the same
+// turns, and observes what they do when something goes wrong. Nothing is
+// required of them there.
 package main
 
 import (

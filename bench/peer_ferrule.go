@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -12,7 +13,8 @@ import (
 func ferruleRuntime() peer {
 	return peer{
 		name: "Ferrule", module: "github.com/ferrule-dev/ferrule",
-		note: "View.Do; schema of input and output checked, rules decided, result limited",
+		note:    "View.Do; schema of input and output checked, rules decided, result limited",
+		givesUp: 11 * time.Second, // 10 s for a tool that does not say Cancel, and 1 s to return
 		prepare: func(ctx context.Context, tools []function, calls []request) (turn, error) {
 			list := make([]*tool.Tool, len(tools))
 			for i, f := range tools {
@@ -25,7 +27,7 @@ func ferruleRuntime() peer {
 				}
 				list[i] = t
 			}
-			s, err := own(list...)
+			s, err := own(list...) //nolint:contextcheck // registering has a time of its own
 			if err != nil {
 				return nil, err
 			}

@@ -9,14 +9,17 @@ import (
 	"time"
 )
 
-// A peer is a runtime that runs the tool calls of one model turn. All peers are
-// given the same tools and calls: measured in this file, driven into faults in
-// faults.go. A further one is a function that returns a peer, and its name in
-// peers.
+// A peer is a runtime that runs the tool calls of one model turn; Ferrule is one
+// of them. All are given the same tools and calls: measured in this file, driven
+// into faults in faults.go. A further one is a function that returns a peer, and
+// its name in peers.
 type peer struct {
 	name   string
 	module string // its version is read from the build
 	note   string // for the table: what of the peer a user calls, and what that includes
+	// givesUp is when it is expected to wait no longer for a call that does not
+	// heed the end of the turn's context; 0: it is not known to give up.
+	givesUp time.Duration
 
 	// prepare makes a turn of these calls with these tools on offer. What it
 	// starts ends with ctx.
@@ -77,7 +80,8 @@ func (p peer) version() string {
 }
 
 // works are what is measured for a peer: the floor, a turn of one call, a turn
-// of ten and, if the peer has that, a call outside of a turn. They have no bounds: only Ferrule's own figures can be missed.
+// of ten and, if the peer has that, a call outside of a turn. They have no bounds:
+// those of Ferrule are in works and runtimeWorks.
 func (p peer) works(ctx context.Context) ([]work, error) {
 	tools, input := []function{{name: "search", cooperative: true, run: call}}, []byte(inOrder)
 	list := []work{{"floor", 0, -1, func() error { return floor(ctx, input) }}}

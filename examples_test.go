@@ -1,0 +1,110 @@
+package ferrule_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// update has TestExamples write down what the examples print, where it is
+// otherwise compared:
+//
+//	go test . -run TestExamples -update
+var update = flag.Bool("update", false, "write examples/*/output.txt")
+
+// Every example prints what its output.txt says.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	tree(t) // the examples import packages of this module: see tree about the cache
+	folders, err := os.ReadDir("examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range folders {
+		if !f.IsDir() {
+			continue
+		}
+		t.Run(f.Name(), func(t *testing.T) {
+			t.Parallel()
+			got, err := runExample(t.Context(), t.TempDir(), f.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden := filepath.Join("examples", f.Name(), "output.txt")
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			text, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatalf("every example says what it prints (go test . -run TestExamples -update): %v", err)
+			}
+			if want := strings.ReplaceAll(string(text), "\r\n", "\n"); got != want {
+				t.Errorf("prints other than %s says:\ngot:\n%s\nwant:\n%s", golden, got, want)
+			}
+		})
+	}
+	t.Run("P1 examples/hello links at most six third-party modules", func(t *testing.T) {
+		t.Parallel()
+		const most = 6
+		got, err := linked(t.Context(), "./examples/hello")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) > most {
+			t.Errorf("got %d modules, want at most %d:\n%s", len(got), most, strings.Join(got, "\n"))
+		}
+		if !slices.Contains(got, "github.com/santhosh-tekuri/jsonschema/v6") {
+			t.Errorf("got %q, want also the one that checks schemas: is the list complete?", got)
+		}
+	})
+}
+
+// runExample builds an example as go run does, but in two steps: ending the go
+// command would leave the program running.
+func runExample(ctx context.Context, dir, name string) (output string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	binary := filepath.Join(dir, "program.exe")
+	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", binary, "./examples/"+name)
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("does not build: %w\n%s", err, out)
+	}
+	run := exec.CommandContext(ctx, binary)
+	run.Dir = dir
+	run.Env = append(os.Environ(), "FERRULE_MAX_CONCURRENCY=") // examples/hello needs two at once
+	out, err := run.Output()
+	if err != nil {
+		return "", fmt.Errorf("does not run: %w\n%s%s", err, out, stderr(err))
+	}
+	return string(out), nil
+}
+
+// linked are the modules of others whose packages a program is made of.
+func linked(ctx context.Context, path string) ([]string, error) {
+	list := exec.CommandContext(ctx, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", path)
+	out, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w\n%s", err, stderr(err))
+	}
+	modules := slices.DeleteFunc(strings.Fields(string(out)), func(m string) bool { return m == module })
+	slices.Sort(modules)
+	return slices.Compact(modules), nil
+}
+
+// stderr is what a program wrote to standard error before it failed.
+func stderr(err error) []byte {
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return exit.Stderr
+	}
+	return nil
+}
