@@ -234,8 +234,8 @@ func TestFixedPhases(t *testing.T) {
 		},
 		"Begin": func(ctx context.Context, s *ferrule.Session, c tool.Call) tool.Result {
 			turn := s.View(ctx).Begin(ctx, ferrule.TurnOptions{Limit: 100})
-			turn.Add(c)           //nolint:contextcheck // the turn has it
-			return turn.Wait()[0] //nolint:contextcheck // the turn has it
+			turn.Add(c)
+			return turn.Wait()[0]
 		},
 	}
 	for _, set := range everySetting {

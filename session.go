@@ -92,7 +92,7 @@ func (s *Session) refresh(ctx context.Context) error {
 	}
 	tools, err := bounded(context.WithoutCancel(ctx), otherTime, func(ctx context.Context) ([]*tool.Tool, error) { return set.refresh(ctx, s.caller) })
 	if err == nil && tools != nil {
-		err = s.rt.own(tools) //nolint:contextcheck // registering has a time of its own
+		err = s.rt.own(tools)
 	}
 	if set.observe != nil && (err != nil || tools != nil) {
 		e := audit.Event{Kind: audit.Refreshed, Session: s.caller.Session}

@@ -272,9 +272,9 @@ func (e *entry) render(f Format) (b []byte, err error) {
 // Ending ctx stops it: see [Turn].
 func (v *View) Do(ctx context.Context, calls ...tool.Call) []tool.Result {
 	t := v.begin(ctx, TurnOptions{})
-	t.quiet = true      // Wait, below, looks at what may run on this goroutine
-	t.Add(calls...)     //nolint:contextcheck // the turn has it
-	results := t.Wait() //nolint:contextcheck // the turn has it
+	t.quiet = true // Wait, below, looks at what may run on this goroutine
+	t.Add(calls...)
+	results := t.Wait()
 	t.recycle()
 	return results
 }

@@ -27,7 +27,7 @@ func ferruleRuntime() peer {
 				}
 				list[i] = t
 			}
-			s, err := own(list...) //nolint:contextcheck // registering has a time of its own
+			s, err := own(list...)
 			if err != nil {
 				return nil, err
 			}
