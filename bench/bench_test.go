@@ -45,6 +45,20 @@ func TestMissedBoundsAreNamed(t *testing.T) {
 	}
 }
 
+func TestSameBound(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"late: ratio 0.200, want at most 0.10", "late: ratio 0.300, want at most 0.10", true},
+		{"late: ratio 0.200, want at most 0.10", "later: ratio 0.200, want at most 0.10", false},
+	} {
+		if sameBound(tt.a, tt.b) != tt.want {
+			t.Errorf("sameBound(%q, %q) = %v", tt.a, tt.b, !tt.want)
+		}
+	}
+}
+
 func TestMedian(t *testing.T) {
 	for _, tt := range []struct {
 		list []float64

@@ -57,27 +57,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 }
 
 func bench(ctx context.Context, out io.Writer, check bool) error {
-	rows, compared, err := figures(ctx)
-	if err != nil {
-		return err
-	}
-	refused, err := refusals()
-	if err != nil {
-		return err
-	}
-	handled, err := handlings()
-	if err != nil {
-		return err
-	}
-	text := table(rows) + "\n" + comparisonTable(compared) + "\n" + hostileTable("schema", refused) + "\n" + hostileTable("schema and value", handled)
-	fmt.Fprintln(out, text)
-	hostile := append(refused, handled...)
 	if check {
-		if all := slices.Concat(missed(rows), missed(compared), slow(hostile)); len(all) > 0 {
-			return fmt.Errorf("missed: %s", strings.Join(all, "; "))
-		}
-		return nil
+		return checkBounds(ctx, out)
 	}
+	own, err := measureOwn(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, own)
 	others, err := measurePeers(ctx)
 	if err != nil {
 		return err
@@ -90,7 +77,7 @@ func bench(ctx context.Context, out io.Writer, check bool) error {
 	}
 	fmt.Fprintln(out, behaviour)
 
-	all := slices.Concat(rows, compared, hostile)
+	all := slices.Concat(own.rows, own.compared, own.refused, own.handled)
 	for _, m := range others {
 		all = append(append(all, m.one, m.ten), m.alone...)
 	}
@@ -103,13 +90,67 @@ func bench(ctx context.Context, out io.Writer, check bool) error {
 	}
 	where := fmt.Sprintf("%s, %s/%s, %d cores.\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	for _, t := range []struct{ name, text string }{
-		{"bench", where + text}, {"peers", where + peers}, {"behaviour", behaviour},
+		{"bench", where + own.String()}, {"peers", where + peers}, {"behaviour", behaviour},
 	} {
 		if err := updateReadme("README.md", t.name, t.text); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkBounds measures Ferrule, and once more what a busy moment of the machine
+// may have made late: a bound is missed when it is missed twice.
+func checkBounds(ctx context.Context, out io.Writer) error {
+	var last []string
+	for try := range 2 {
+		own, err := measureOwn(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(out, own)
+		missed := own.missed()
+		if try > 0 {
+			missed = slices.DeleteFunc(missed, func(m string) bool { return !slices.ContainsFunc(last, func(l string) bool { return sameBound(l, m) }) })
+		}
+		if len(missed) == 0 {
+			return nil
+		}
+		last = missed
+		fmt.Fprintf(out, "missed: %s\n\n", strings.Join(missed, "; "))
+	}
+	return fmt.Errorf("missed twice: %s", strings.Join(last, "; "))
+}
+
+// sameBound reports whether two lines are about one bound: they begin with its
+// name.
+func sameBound(a, b string) bool {
+	a, _, _ = strings.Cut(a, ": ")
+	b, _, _ = strings.Cut(b, ": ")
+	return a == b
+}
+
+// ownFigures are all figures of Ferrule itself.
+type ownFigures struct{ rows, compared, refused, handled []row }
+
+func measureOwn(ctx context.Context) (f ownFigures, err error) {
+	if f.rows, f.compared, err = figures(ctx); err != nil {
+		return f, err
+	}
+	if f.refused, err = refusals(); err != nil {
+		return f, err
+	}
+	f.handled, err = handlings()
+	return f, err
+}
+
+func (f ownFigures) String() string {
+	return table(f.rows) + "\n" + comparisonTable(f.compared) + "\n" + hostileTable("schema", f.refused) + "\n" + hostileTable("schema and value", f.handled)
+}
+
+// missed names every bound that does not hold.
+func (f ownFigures) missed() []string {
+	return slices.Concat(missed(f.rows), missed(f.compared), slow(f.refused), slow(f.handled))
 }
 
 // figures measures Ferrule: works against the floor, and works against each

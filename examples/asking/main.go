@@ -58,8 +58,8 @@ func main() {
 	ctx := context.Background()
 	var person sync.WaitGroup
 	person.Go(func() {
-		first := []string{<-news, <-news, <-news}
-		slices.Sort(first) // they happen side by side
+		first := []string{<-news, <-news, <-news} // two questions, and the calendar
+		slices.Sort(first)                        // they come side by side
 		fmt.Println(strings.Join(first, "\n"))
 		if err := answer(ctx, inbox); err != nil {
 			log.Fatal(err)
@@ -78,7 +78,7 @@ func main() {
 }
 
 // answer is the person. In its place a page, a chat or a terminal would show the
-// questions, and could do so days later.
+// questions, and could do so hours later.
 func answer(ctx context.Context, inbox policy.Inbox) error {
 	open, err := inbox.Pending(ctx)
 	if err != nil {

@@ -49,7 +49,6 @@ func main() {
 			return fmt.Sprintf("heating to %d degrees", in.Degrees), nil
 		})
 	check(err)
-
 	unlock, err := tool.New(tool.Info{Name: "unlock_door", Description: "Unlock the front door."},
 		func(context.Context, struct{}) (string, error) { return "unlocked", nil })
 	check(err)

@@ -43,7 +43,7 @@ func main() {
 		},
 		Observe: func(e audit.Event) {
 			if e.Kind == audit.Decided {
-				fmt.Println("  rules:", e.Decision.Verdict, e.Request.Args.Text())
+				fmt.Println("  decided:", e.Decision.Verdict, e.Request.Args.Text())
 			}
 			if e.Kind == audit.Changed || e.Kind == audit.Blocked {
 				fmt.Printf("  hook %s: %s\n", e.By, e.Kind)
