@@ -1563,7 +1563,6 @@ func bubbled() int {
 }
 
 func TestWorkers(t *testing.T) {
-	t.Parallel()
 	// where registers a tool that notes on which goroutine it ran.
 	where := func(f *floor, info tool.Info) *[]string {
 		var mu sync.Mutex

@@ -117,7 +117,7 @@ type settings struct {
 	findings []Finding
 	name     string // random, so that ids are unique over all processes
 	turns    atomic.Uint64
-	turns1   sync.Pool // turns that nobody knows of any more
+	spare    sync.Pool // turns that nobody knows of any more
 	gateLock sync.Mutex
 	tools    map[[2]string]*gate // by source and name: a cap outlives a registration
 	over     *ending             // of functions that have returned

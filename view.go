@@ -132,7 +132,7 @@ func (v *View) Definitions(f Format) (json.RawMessage, error) {
 	if f == nil {
 		return nil, errors.New("definitions: got no format")
 	}
-	if !comparable1(f) {
+	if !comparableFormat(f) {
 		return renderAll(f, v.tools, v.loaded.entries())
 	}
 	kept := &v.tools.kept
@@ -244,9 +244,9 @@ func renderAll(f Format, tools *toolset, loaded []*entry) (json.RawMessage, erro
 	return append(text, ']'), errors.Join(errs...)
 }
 
-// comparable1 reports whether a format can be found again: its type, and what it
+// comparableFormat reports whether a format can be found again: its type, and what it
 // holds, can be compared.
-func comparable1(f Format) (ok bool) {
+func comparableFormat(f Format) (ok bool) {
 	if _, plain := f.(JSON); plain {
 		return true
 	}
@@ -255,7 +255,7 @@ func comparable1(f Format) (ok bool) {
 
 // render writes one definition, once for each format.
 func (e *entry) render(f Format) (b []byte, err error) {
-	if !comparable1(f) {
+	if !comparableFormat(f) {
 		return safely(func() ([]byte, error) { return f.Render(e.tool.Definition(e.wire)) })
 	}
 	if kept, ok := e.rendered.Load(f); ok {

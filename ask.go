@@ -1,0 +1,240 @@
+package ferrule
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// ask is phase 6. It puts the question, or looks for the answer of the one that
+// is there; an answer counts only for exactly what was shown.
+func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
+	if c.wants != nil && c.reply == nil {
+		return c.heard()
+	}
+	if c.ruling == nil { // allowed
+		if c.question != nil {
+			c.withdraw()
+			c.question, c.allowed = nil, false
+		}
+		return false, false, nil
+	}
+	if c.edited != "" && c.edited == c.digest() {
+		return false, false, nil // the answer was about these arguments
+	}
+	q := c.show("")
+	if c.question != nil && !sameQuestion(c.question, &q) {
+		c.withdraw()
+		c.question, c.allowed = nil, false
+		if err := c.round(); err != nil {
+			return false, false, err
+		}
+	}
+	if c.allowed {
+		return false, false, nil
+	}
+	if c.question == nil {
+		if err := c.put(&q); err != nil {
+			return false, false, err
+		}
+		c.question = &q
+	}
+	a, err := c.use(c.question)
+	switch {
+	case errors.Is(err, policy.ErrWaiting):
+		return true, false, nil
+	case err != nil:
+		return false, false, c.unusable(err)
+	}
+	if c.turn.set.observe != nil {
+		c.emit(audit.Event{Kind: audit.Answered, By: a.By, Text: allowWord(a.Allow)})
+	}
+	if !a.Allow {
+		return false, false, c.rejected(a)
+	}
+	c.allowed = true
+	if a.Input != nil {
+		changed, failure = c.change(a.Input, byPerson, "a person")
+		if failure == nil {
+			c.edited = c.digest()
+		}
+	}
+	return false, changed, failure
+}
+
+func allowWord(yes bool) string {
+	if yes {
+		return "allow"
+	}
+	return "reject"
+}
+
+// sameQuestion reports whether an answer to one is an answer to the other.
+func sameQuestion(a, b *policy.Question) bool {
+	return a.Digest == b.Digest && a.Reason == b.Reason && a.Rule == b.Rule && a.Preview == b.Preview
+}
+
+// digest binds an answer to principal, definition and exact arguments.
+func (c *call) digest() string {
+	p := c.req.Caller
+	return policy.Digest(p.Tenant, p.Principal, c.entry.origin().digest(), c.req.Args.Text())
+}
+
+// show is the question about the call as it stands.
+func (c *call) show(note string) policy.Question {
+	r, t := c.req, c.entry.tool
+	now := time.Now()
+	q := policy.Question{
+		Caller: policy.Asker{
+			Principal: r.Caller.Principal, Tenant: r.Caller.Tenant, Session: r.Caller.Session,
+			Client: r.Caller.Client, Agent: r.Caller.Agent, Run: r.Caller.Run,
+		},
+		Turn: r.Turn, Index: r.Index, Call: r.ID, CallID: r.CallID,
+		Tool: c.first.Name, Source: r.Source, Claims: r.Claims, Input: r.Args.Text(),
+		Digest: c.digest(), Note: note,
+		Asked: now, Expires: now.Add(c.turn.set.expiry),
+	}
+	if c.ruling != nil {
+		q.Rule, q.Reason = c.ruling.Rule, c.ruling.Reason
+	}
+	if t.Preview != nil {
+		text, err := guard(c, func(ctx context.Context) (string, error) { return t.Preview(ctx, r.Args) })
+		if err != nil {
+			text = "(the tool could not say what this would do)"
+		}
+		q.Preview = text
+	}
+	if t.AskReasonOf != nil {
+		text, err := guard(c, func(ctx context.Context) (string, error) { return t.AskReasonOf(ctx, r.Args) })
+		switch {
+		case err != nil || text == "":
+		case q.Reason == "" || q.Reason == t.AskReason:
+			q.Reason = text
+		default:
+			q.Reason += "; " + text // what a rule says is not hidden
+		}
+	}
+	return q
+}
+
+// put puts a question into the inbox and has answers heard.
+func (c *call) put(q *policy.Question) *tool.Error {
+	t := c.turn
+	q.ID = c.first.ID + "-q" + strconv.FormatUint(t.set.turns.Add(1), 36)
+	if err := c.listen(q); err != nil {
+		return c.unasked(err)
+	}
+	if _, err := guard(c, func(ctx context.Context) (struct{}, error) { return struct{}{}, t.set.inbox.Ask(ctx, *q) }); err != nil {
+		c.withdraw()
+		return c.unasked(err)
+	}
+	if t.set.observe != nil {
+		c.emitBy(audit.Asked, q.Rule, q.Reason+q.Wants)
+	}
+	if t.set.answer != nil {
+		c.askHost(*q)
+	}
+	return nil
+}
+
+// use takes the answer to a question.
+func (c *call) use(q *policy.Question) (policy.Answer, error) {
+	return guard(c, func(ctx context.Context) (policy.Answer, error) { return c.turn.set.inbox.Use(ctx, q.ID, q.Digest) })
+}
+
+// unusable is why a question has no answer that counts.
+func (c *call) unusable(err error) *tool.Error {
+	if errors.Is(err, policy.ErrExpired) {
+		return &tool.Error{Kind: tool.Expired, Text: "Nobody answered in time.", Detail: err.Error(), Cause: err}
+	}
+	return &tool.Error{Kind: tool.Denied, Text: "The answer of a person could not be read, so the call was denied.", Detail: err.Error(), Cause: err}
+}
+
+// rejected is what the model reads when a person said no.
+func (c *call) rejected(a policy.Answer) *tool.Error {
+	t := c.entry.tool
+	text := t.RejectText
+	if t.RejectTextOf != nil && a.Message == "" && a.Reason == "" {
+		if own, err := guard(c, func(ctx context.Context) (string, error) { return t.RejectTextOf(ctx, c.req.Args) }); err == nil && own != "" {
+			text = own
+		}
+	}
+	if a.By == byAnswerFailed {
+		e := c.unasked(errors.New(a.Reason))
+		c.turn.mu.Lock()
+		defer c.turn.mu.Unlock()
+		e.Cause = c.answerErr
+		return e
+	}
+	return &tool.Error{Kind: tool.Rejected, Text: policy.RejectionText(a, text), Detail: "rejected by " + a.By}
+}
+
+// want puts what a tool wants to know to a person. The tool runs anew with the
+// answer.
+func (c *call) want(text string) *tool.Error {
+	if c.turn.set.inbox == nil {
+		return &tool.Error{Kind: tool.NeedsUser, Text: "The tool needs an answer from a person, and nobody can be asked.", Detail: "set Runtime.Inbox or Runtime.Answer; it asked: " + text}
+	}
+	q := c.show("")
+	q.Wants, q.Reason, q.Rule = text, "", ""
+	if err := c.put(&q); err != nil {
+		return err
+	}
+	c.wants, c.reply = &q, nil
+	return nil
+}
+
+// heard looks for the answer to what the tool wanted to know.
+func (c *call) heard() (waiting, changed bool, failure *tool.Error) {
+	a, err := c.use(c.wants)
+	switch {
+	case errors.Is(err, policy.ErrWaiting):
+		return true, false, nil
+	case err != nil:
+		return false, false, c.unusable(err)
+	}
+	if c.turn.set.observe != nil {
+		c.emit(audit.Event{Kind: audit.Answered, By: a.By, Text: allowWord(a.Allow)})
+	}
+	if !a.Allow {
+		return false, false, c.rejected(a)
+	}
+	c.reply = &a.Text
+	return false, true, nil // judged once more, then run
+}
+
+// asked is the question that a waiting call waits for.
+func (c *call) asked() *policy.Question {
+	if c.wants != nil && c.reply == nil {
+		return c.wants
+	}
+	return c.question
+}
+
+// earlyLife puts the question about a call whose turn has not come.
+func (c *call) earlyLife() {
+	defer func() {
+		if recover() != nil { // by the methods of an error; it is asked when it is ready
+			c.letGo()
+		}
+	}()
+	c.turn.mu.Lock()
+	note := ""
+	if c.step.waits > 0 {
+		note = policy.NoteEarly
+	}
+	c.turn.mu.Unlock()
+	q := c.show(note)
+	if c.put(&q) == nil {
+		c.question = &q
+	}
+}
+
+func (c *call) unasked(err error) *tool.Error {
+	return &tool.Error{Kind: tool.Denied, Text: "The person who must allow this call could not be asked, so it was denied.", Detail: err.Error(), Cause: err}
+}

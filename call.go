@@ -1,0 +1,175 @@
+package ferrule
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// call is one call on its way. Who leads it through its life owns it; what is
+// below the line is guarded by the turn's mutex.
+type call struct {
+	turn  *Turn
+	index int
+	input json.RawMessage // as it came
+
+	entry   *entry        // nil: the name led to no tool
+	req     *tool.Request // the input as it stands; replaced, never changed
+	first   *tool.Request // the input as it arrived
+	planned tool.Claims   // by which it has its place
+
+	unresolved bool           // a fallback must be asked for its tool
+	known      *tool.Error    // why it will not run, as was known on arrival
+	final      bool           // nothing later could change that
+	recorded   *tool.Result   // it has its result from an earlier turn of this number
+	askEarly   bool           // it is sure to be asked for
+	ruling     *policy.Ruling // ask or deny; nil: allow
+	judged     bool           // ruling is about the input as it stands, by rules that need no tool
+
+	by     by       // what made the input as it stands
+	rounds int      // forms of the input, and questions about it
+	hooked int      // input hooks that ran
+	look   bool     // security hooks must see the input as it stands
+	beside []string // texts of hooks beside the result
+
+	question *policy.Question // about this call
+	allowed  bool             // and its answer was yes
+	edited   string           // digest of the arguments that a person put in their place
+	wants    *policy.Question // of the tool, while it ran
+	reply    *string          // and its answer
+
+	cut     error                   // why it was stopped while it was looked at
+	lostAs  func(error) *tool.Error // of the functions that are called now: see lease
+	why     error                   // why a check failed
+	arrival *arrival                // the goroutine that it arrives on, if that is not the caller's
+	mute    bool                    // its function for claims did not return
+	trust   *tool.Trust             // as the tool lowered it
+	runs    int
+	failed  bool      // while it ran
+	stops   bool      // its tool wants its siblings stopped
+	started time.Time // where there is an observer
+	last    *lease    // of the tool
+
+	// --- guarded by turn.mu
+	step      step
+	state     state
+	claimed   bool        // somebody gives it its result
+	busy      bool        // its question is put before its turn has come
+	pushLater bool        // it became ready meanwhile
+	answered  bool        // an answer came while somebody led it
+	asks      []string    // ids of its questions that are in the inbox
+	everAsked atomic.Bool // it has had one
+	answerErr error       // why the host's function could not answer
+	inline    bool        // on the goroutine of who waits
+	leased    *lease
+	stop      *stop
+	ran       bool        // the tool was started
+	lost      atomic.Bool // given up
+	inside    bool        // it holds places in its gates
+}
+
+// by is what made the input of a call what it is.
+type by int
+
+const (
+	byModel  by = -4
+	byTool   by = -3 // Validate
+	byPerson by = -2
+	byAnswer by = -1 // what a person was shown
+)
+
+func byHook(i int) by { return by(i) }
+
+// maxRounds is how often the input of one call may change, or be asked about.
+const maxRounds = 8
+
+// fate is how far life came.
+type fate uint8
+
+const (
+	ended fate = iota // there is a result
+	waits             // for a person
+	moved             // it has other claims now and is scheduled anew
+)
+
+func (c *call) emitResult(kind audit.Kind, res tool.Result) {
+	e := audit.Event{Kind: kind, Result: &res}
+	if c.ran {
+		e.Took = time.Since(c.started)
+	}
+	c.emit(e)
+}
+
+// stopsSiblings reports whether this call, as it ended, stops those beside it.
+func (c *call) stopsSiblings(when Siblings) bool {
+	switch when {
+	case StopNever:
+		return false
+	case StopAlways:
+		return c.failed
+	default:
+		return c.stops
+	}
+}
+
+// cooperative reports whether everything that is done for the call returns soon
+// when it is told to, so that it may run on the goroutine of who waits.
+func (c *call) cooperative() bool {
+	if c.known != nil {
+		return true
+	}
+	set := c.turn.set
+	return c.entry != nil && c.entry.tool.Cooperative && len(c.turn.hooks) == 0 && set.decide == nil && set.answer == nil
+}
+
+// inTheWay is what another call hears while this one, which was given up, has
+// not returned.
+func (c *call) inTheWay() *tool.Error {
+	return &tool.Error{
+		Kind: tool.Failed, Text: fmt.Sprintf("An earlier call of %s was stopped but has not ended, so this call did not run. Try again later.", c.first.Name),
+		Detail: fmt.Sprintf("%s (%s) was given up and has not returned", c.first.Name, c.first.ID),
+	}
+}
+
+// send passes on what a call says while it runs.
+func (c *call) send(u tool.Update) {
+	if c.turn.set.observe != nil {
+		c.emit(audit.Event{Kind: audit.Updated, Update: &u})
+	}
+}
+
+// emit tells the observer, who must be there.
+func (c *call) emit(e audit.Event) {
+	e.Request, e.Session, e.Turn = c.req, c.first.Caller.Session, c.turn.number
+	if e.Name == "" {
+		e.Name = c.first.Name
+	}
+	c.turn.set.emit(e)
+}
+
+func (c *call) emitBy(kind audit.Kind, who, text string) {
+	if c.turn.set.observe != nil {
+		c.emit(audit.Event{Kind: kind, By: who, Text: text})
+	}
+}
+
+// asError is the Error in err, or one of that kind.
+func asError(err error, kind tool.Kind) *tool.Error {
+	if e := (*tool.Error)(nil); errors.As(err, &e) && e != nil {
+		c := *e
+		return &c
+	}
+	return &tool.Error{Kind: kind, Text: err.Error(), Cause: err}
+}
+
+func sameClaims(a, b tool.Claims) bool {
+	return a.ReadOnly == b.ReadOnly && a.Parallel == b.Parallel && a.Reversible == b.Reversible && a.Local == b.Local && a.Idempotent == b.Idempotent &&
+		(a.Touches == nil) == (b.Touches == nil) && slices.Equal(a.Touches, b.Touches)
+}

@@ -1,0 +1,162 @@
+package ferrule
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// Resolved is all that is known of a registered tool.
+type Resolved struct {
+	Name       string // as models call it
+	Info       tool.Info
+	Source     tool.Source // with the trust that counts
+	Claims     tool.Claims // the constant ones, as far as they are believed
+	Class      string      // read-only, write or unsafe
+	SideEffect string      // pure, read-only, side-effecting or external-stateful
+	Deferred   bool        // not in the prompt until it is loaded
+	Keyed      bool        // it names the effect of its calls
+	Hidden     string      // why no view shows it; "": they do
+	Findings   []string
+}
+
+// entry is one registered tool.
+type entry struct {
+	tool     *tool.Tool
+	given    *tool.Tool  // what was registered
+	source   tool.Source // with the trust that counts
+	base     bool        // built-in or the program's own
+	believed bool
+	wire     string
+	claims   tool.Claims // constant, believed
+	findings []string
+	gate     *gate // its own cap; nil: none
+	digest   func() string
+	rendered *sync.Map // Format to rendering
+	static   *entry    // of a form made for one session: the registered one
+}
+
+func (e *entry) deferred() bool { return e.tool.Deferred }
+
+// same reports whether two entries are one tool, perhaps in forms for different
+// sessions or registered anew.
+func (e *entry) same(o *entry) bool {
+	return e.source.Name == o.source.Name && e.tool.Name == o.tool.Name
+}
+
+func (e *entry) origin() *entry {
+	if e.static != nil {
+		return e.static
+	}
+	return e
+}
+
+// claimsOf are the claims of one call, as far as they are believed.
+func (e *entry) claimsOf(a tool.Args) (tool.Claims, error) {
+	if !e.believed {
+		return tool.Claims{}, nil
+	}
+	if e.tool.ClaimsOf == nil {
+		return e.claims, nil // shared; nobody writes to it
+	}
+	return e.tool.ClaimsFor(a)
+}
+
+func (e *entry) resolved(hidden string) Resolved {
+	return Resolved{
+		Name: e.wire, Info: e.tool.Clone(), Source: e.source, Claims: copyClaims(e.claims), Class: e.claims.Class(), SideEffect: e.claims.SideEffect(),
+		Deferred: e.deferred(), Keyed: e.tool.Key != nil, Hidden: hidden, Findings: slices.Clone(e.findings),
+	}
+}
+
+func copyClaims(c tool.Claims) tool.Claims {
+	c.Touches = slices.Clone(c.Touches)
+	return c
+}
+
+// entries makes entries of tools, checking each once more: the registry keeps
+// its own copy. Those it has already are kept.
+func (r *registry) entries(s tool.Source, tools []*tool.Tool, had []*entry) ([]*entry, error) {
+	s, base := r.judgeSource(s)
+	known := make(map[*tool.Tool]*entry, len(had))
+	for _, e := range had {
+		if e.source == s && e.base == base {
+			known[e.given] = e
+		}
+	}
+	var list []*entry
+	for i, t := range tools {
+		if t == nil {
+			return nil, fmt.Errorf("tool %d: got nil", i+1)
+		}
+		if e := known[t]; e != nil {
+			list = append(list, e)
+			continue
+		}
+		checked, err := t.Check()
+		if err != nil {
+			return nil, err
+		}
+		e := r.entry(s, base, checked)
+		e.given = t
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// judgeSource gives a source the trust that counts, and says whether its tools
+// belong to the base. What is no class of trust is the least.
+func (r *registry) judgeSource(s tool.Source) (tool.Source, bool) {
+	declared := s.Trust
+	if raised, ok := r.rt.Trust[s.Name]; ok && s.Name != "" {
+		s.Trust = raised
+	}
+	if s.Trust > tool.BuiltIn {
+		s.Trust = tool.Inbound
+	}
+	return s, s.Name == "" || declared == tool.BuiltIn && s.Trust == tool.BuiltIn
+}
+
+func (r *registry) entry(s tool.Source, base bool, t *tool.Tool) *entry {
+	e := &entry{tool: t, source: s, base: base, rendered: new(sync.Map)}
+	e.believed = !s.Trust.Untrusted()
+	if !e.believed && r.rt.Believe != nil {
+		info := t.Clone()
+		ok, err := bounded(context.Background(), otherTime, func(context.Context) (bool, error) { return r.rt.Believe(s, &info), nil })
+		e.believed = ok && err == nil
+	}
+	if e.believed {
+		e.claims = t.Claims
+	}
+	switch {
+	case base || r.rt.Collisions != Prefix:
+		e.wire = tool.WireName("", t.Name)
+	default:
+		e.wire = tool.WireName(s.Name, t.Name)
+	}
+	if t.AtOnce > 0 {
+		e.gate = r.rt.set.gateOf(s.Name, t.Name, t.AtOnce)
+	}
+	e.digest = sync.OnceValue(func() string { return definitionDigest(s, &t.Info) })
+	e.findings = inspect(e)
+	return e
+}
+
+// definitionDigest names a definition: an answer given for one is not good for
+// another. It uses the static form.
+func definitionDigest(s tool.Source, i *tool.Info) string {
+	return policy.Digest(s.Name, i.Name, i.Description, string(i.Input), string(i.Output), fmt.Sprint(i.Open, i.Claims, i.Approval, i.Secrets, i.Isolation))
+}
+
+// isDynamic reports whether sessions may see it differently.
+func (e *entry) isDynamic() bool { return e.tool.Enabled != nil || e.hasForms() }
+
+// hasForms reports whether it has a description or a schema for each session.
+// Tools of outside sources have one form for all.
+func (e *entry) hasForms() bool {
+	return e.base && (e.tool.DescriptionOf != nil || e.tool.InputOf != nil)
+}

@@ -1,0 +1,153 @@
+package ferrule
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// cutOff is the result of a call that was stopped while it was looked at.
+func (c *call) cutOff() *tool.Error {
+	return &tool.Error{Kind: tool.Aborted, Text: "Aborted: the run was stopped.", Cause: c.cut}
+}
+
+// safeLife is life where nothing that is thrown leaves it, not even by the
+// methods of an error that a tool returned.
+func (c *call) safeLife() (res tool.Result, f fate) {
+	defer func() {
+		if r := recover(); r != nil {
+			c.letGo()
+			res, f = tool.Result{Err: unexpected(thrown(r))}, ended
+		}
+	}()
+	return c.life()
+}
+
+// letGo releases what a function held that did not come back to release it, and
+// reports whether the tool itself was under way.
+func (c *call) letGo() (ran bool) {
+	t := c.turn
+	t.mu.Lock()
+	l := c.leased
+	t.mu.Unlock()
+	for ; l != nil; l = l.outer {
+		ran = ran || l.runs
+		_ = c.release(l)
+	}
+	return ran
+}
+
+// unexpected is what the model reads about a failure that tells it nothing.
+func unexpected(err error) *tool.Error {
+	return &tool.Error{Kind: tool.Failed, Text: "The tool failed unexpectedly.", Detail: err.Error(), Cause: err}
+}
+
+// run is phase 7: the tool inside its wrappers.
+func (c *call) run() tool.Result {
+	t := c.entry.tool
+	if t.Key != nil {
+		key, err := guard(c, func(ctx context.Context) (string, error) { return t.Key(ctx, c.req.Args) })
+		if err == nil && key != "" {
+			r := *c.req
+			r.Key = key
+			c.req = &r
+		}
+	}
+	if l := c.turn.view.session.conv.inTheWay(c.entry, c.req.Claims); l != nil {
+		return tool.Result{Err: l.inTheWay()} // it was given up while this one was looked at
+	}
+	if !t.Admitted(c.req.Args) { // no way leads here; if one did, it ends here
+		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool is not ready.", Detail: "its arguments were not checked"}}
+	}
+	c.runs = 0
+	if len(c.turn.hooks) == 0 {
+		return c.runTool(c.turn.ctx)
+	}
+	return c.around(c.runTool)(c.turn.ctx)
+}
+
+// runTool runs the tool itself, in its own time. A context that a wrapper made
+// adds its values, and its end if that is earlier.
+func (c *call) runTool(outer context.Context) (res tool.Result) {
+	t := c.entry.tool
+	if c.runs > 0 && !c.mayRepeat() {
+		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool has run already and may not run twice.", Detail: "a wrapper called next again"}}
+	}
+	c.runs++
+	l := &lease{ctx: c.turn.ctx, turn: c.turn, call: c, runs: true}
+	c.last = l
+	d, _ := t.RunTime()
+	if !c.begin(l, d) {
+		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the call is over.", Cause: errOver}}
+	}
+	if c.turn.set.observe != nil {
+		c.started = time.Now()
+		c.emit(audit.Event{Kind: audit.Started})
+	}
+	ctx, done := c.join(outer, c.host(l))
+	res, err := c.invoke(ctx)
+	done()
+	cause := c.release(l)
+	if errors.Is(cause, errLost) { // somebody else gave the call its result
+		if err != nil {
+			res.Err = tool.AsError(err)
+		}
+		return res
+	}
+	if err == nil && res.Err != nil {
+		err = res.Err
+	}
+	if err != nil && cause == nil && l.overdue(time.Now()) {
+		cause = errTime // nobody looked
+	}
+	res.Err = c.runFailure(err, cause)
+	if res.Trust != nil {
+		low := *res.Trust
+		c.trust = &low
+	}
+	return res
+}
+
+// invoke calls Run. It is apart so that only this frame pays for recovering.
+func (c *call) invoke(ctx context.Context) (res tool.Result, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			res, err = tool.Result{}, thrown(r)
+		}
+	}()
+	return c.entry.tool.Run(ctx, c.req.Args)
+}
+
+// runFailure turns what the tool returned beside its content, and why its time
+// was over, into the error of its result.
+func (c *call) runFailure(err, cause error) *tool.Error {
+	if err == nil {
+		return nil // it was done, if late
+	}
+	o := (*tool.Outcome)(nil)
+	stopped := cause != nil && !errors.Is(cause, errTime)
+	if found := errors.As(err, &o) && o != nil; !stopped && (!found || o.Suspend == "") {
+		c.failed = true
+		c.stops = c.stops || found && o.StopSiblings
+	}
+	p := (*panicked)(nil)
+	switch {
+	case errors.Is(cause, errTime):
+		e := c.timedOut("it returned: " + err.Error())
+		e.Cause = errors.Join(context.DeadlineExceeded, err)
+		return e
+	case cause != nil:
+		return &tool.Error{Kind: tool.Aborted, Text: "Aborted: the run was stopped.", Detail: err.Error(), Cause: cause}
+	case errors.As(err, &p):
+		return unexpected(err)
+	}
+	return tool.AsError(err)
+}
+
+// mayRepeat reports whether a second run can do no harm.
+func (c *call) mayRepeat() bool {
+	return c.req.Claims.ReadOnly || c.req.Claims.Idempotent || c.req.Key != ""
+}
