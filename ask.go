@@ -52,7 +52,7 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 		return false, false, c.unusable(err)
 	}
 	if c.turn.set.observe != nil {
-		c.emit(audit.Event{Kind: audit.Answered, By: a.By, Text: allowWord(a.Allow)})
+		c.emit(audit.Event{Kind: audit.Answered, By: a.By, Text: allowWord(a.Allow), Question: c.question.ID})
 	}
 	if !a.Allow {
 		return false, false, c.rejected(a)
@@ -95,7 +95,7 @@ func (c *call) show(note string) policy.Question {
 			Client: r.Caller.Client, Agent: r.Caller.Agent, Run: r.Caller.Run,
 		},
 		Turn: r.Turn, Index: r.Index, Call: r.ID, CallID: r.CallID,
-		Tool: c.first.Name, Source: r.Source, Claims: r.Claims, Input: r.Args.Text(),
+		Tool: c.first.CalledAs, Source: r.Source, Claims: r.Claims, Input: r.Args.Text(),
 		Digest: c.digest(), Note: note,
 		Asked: now, Expires: now.Add(c.turn.set.expiry),
 	}
@@ -134,7 +134,7 @@ func (c *call) put(q *policy.Question) *tool.Error {
 		return c.unasked(err)
 	}
 	if t.set.observe != nil {
-		c.emitBy(audit.Asked, q.Rule, q.Reason+q.Wants)
+		c.emit(audit.Event{Kind: audit.Asked, By: q.Rule, Text: q.Reason + q.Wants, Question: q.ID})
 	}
 	if t.set.answer != nil {
 		c.askHost(*q)
@@ -199,7 +199,7 @@ func (c *call) heard() (waiting, changed bool, failure *tool.Error) {
 		return false, false, c.unusable(err)
 	}
 	if c.turn.set.observe != nil {
-		c.emit(audit.Event{Kind: audit.Answered, By: a.By, Text: allowWord(a.Allow)})
+		c.emit(audit.Event{Kind: audit.Answered, By: a.By, Text: allowWord(a.Allow), Question: c.wants.ID})
 	}
 	if !a.Allow {
 		return false, false, c.rejected(a)

@@ -133,8 +133,8 @@ func (c *call) cooperative() bool {
 // not returned.
 func (c *call) inTheWay() *tool.Error {
 	return &tool.Error{
-		Kind: tool.Failed, Text: fmt.Sprintf("An earlier call of %s was stopped but has not ended, so this call did not run. Try again later.", c.first.Name),
-		Detail: fmt.Sprintf("%s (%s) was given up and has not returned", c.first.Name, c.first.ID),
+		Kind: tool.Failed, Text: fmt.Sprintf("An earlier call of %s was stopped but has not ended, so this call did not run. Try again later.", c.first.CalledAs),
+		Detail: fmt.Sprintf("%s (%s) was given up and has not returned", c.first.CalledAs, c.first.ID),
 	}
 }
 
@@ -149,7 +149,7 @@ func (c *call) send(u tool.Update) {
 func (c *call) emit(e audit.Event) {
 	e.Request, e.Session, e.Turn = c.req, c.first.Caller.Session, c.turn.number
 	if e.Name == "" {
-		e.Name = c.first.Name
+		e.Name = c.first.CalledAs
 	}
 	c.turn.set.emit(e)
 }

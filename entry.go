@@ -91,7 +91,7 @@ func (r *registry) entries(s tool.Source, tools []*tool.Tool, had []*entry) ([]*
 	var list []*entry
 	for i, t := range tools {
 		if t == nil {
-			return nil, fmt.Errorf("tool %d: got nil", i+1)
+			return nil, fmt.Errorf("tool %d: got nil; was the error of who made it looked at?", i+1)
 		}
 		if e := known[t]; e != nil {
 			list = append(list, e)

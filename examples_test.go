@@ -53,7 +53,7 @@ func TestExamples(t *testing.T) {
 			}
 		})
 	}
-	t.Run("P1 examples/hello links at most six third-party modules", func(t *testing.T) {
+	t.Run("hello links at most six third-party modules", func(t *testing.T) {
 		t.Parallel()
 		const most = 6
 		got, err := linked(t.Context(), "./examples/hello")

@@ -75,7 +75,7 @@ func (c *call) enter() bool {
 		case g.used < g.most:
 		case g.lost >= g.most:
 			c.known = &tool.Error{
-				Kind: tool.Failed, Text: fmt.Sprintf("Earlier calls of %s were stopped but have not ended, so this call did not run. Try again later.", c.first.Name),
+				Kind: tool.Failed, Text: fmt.Sprintf("Earlier calls of %s were stopped but have not ended, so this call did not run. Try again later.", c.first.CalledAs),
 				Detail: "every place under its cap is held by a call that was given up and has not returned",
 			}
 			return true

@@ -70,7 +70,7 @@ func (t *Turn) record() *heldTurn {
 
 // asGiven is the call as the model made it.
 func (c *call) asGiven() tool.Call {
-	return tool.Call{ID: c.first.CallID, Name: c.first.Name, Input: c.input}
+	return tool.Call{ID: c.first.CallID, Name: c.first.CalledAs, Input: c.input}
 }
 
 func (c *conversation) hold(number int, h *heldTurn) {

@@ -27,7 +27,7 @@ func (c *call) arrive() {
 	t := c.turn
 	c.by, c.req = byModel, c.first
 	c.first.Caller, c.first.Turn, c.first.Index = t.view.session.caller, t.number, c.index
-	c.entry, c.unresolved, c.known = t.view.resolve(c.first.Name)
+	c.entry, c.unresolved, c.known = t.view.resolve(c.first.CalledAs)
 	if c.entry != nil {
 		c.meet(c.first)
 		c.planned = c.first.Claims
@@ -45,7 +45,7 @@ func (c *call) arrive() {
 
 // meet brings call and tool together: phase 2 and the claims.
 func (c *call) meet(r *tool.Request) {
-	r.Tool, r.Source = &c.entry.tool.Info, c.entry.source
+	r.Tool, r.Source, r.Name = &c.entry.tool.Info, c.entry.source, c.entry.wire
 	if r.Args, c.known = c.admit(c.input); c.known == nil {
 		r.Claims = c.claims(r.Args)
 	}
@@ -54,7 +54,7 @@ func (c *call) meet(r *tool.Request) {
 			c.judge()
 		}
 		if !c.final {
-			c.known = c.turn.view.notLoaded(r.Name, c.entry)
+			c.known = c.turn.view.notLoaded(r.CalledAs, c.entry)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func (c *call) admit(input json.RawMessage) (args tool.Args, failure *tool.Error
 func (c *call) claims(a tool.Args) tool.Claims {
 	claims, err := c.claimsOf(a)
 	if err != nil && c.turn.set.observe != nil {
-		c.emit(audit.Event{Kind: audit.Found, Name: c.first.Name, Text: fmt.Sprint(err)}) // fmt stands an error that panics
+		c.emit(audit.Event{Kind: audit.Found, Name: c.first.CalledAs, Text: fmt.Sprint(err)}) // fmt stands an error that panics
 	}
 	return claims
 }

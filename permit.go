@@ -30,7 +30,7 @@ func (s *settings) rules(r *tool.Request) (d tool.Decision) {
 }
 
 func (s *settings) caseOf(c *call) policy.Case {
-	return policy.Case{Name: c.first.Name, Claims: c.req.Claims, Trust: c.req.Source.Trust, AskReads: s.askReads, Person: s.inbox != nil}
+	return policy.Case{Name: c.first.CalledAs, Claims: c.req.Claims, Trust: c.req.Source.Trust, AskReads: s.askReads, Person: s.inbox != nil}
 }
 
 // decide is phase 4: every voice about the input as it stands.

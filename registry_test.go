@@ -1258,3 +1258,26 @@ func TestGoneToolsAreForgotten(t *testing.T) {
 		})
 	}
 }
+
+func TestAliasIsNoWayRound(t *testing.T) {
+	t.Parallel()
+	t.Run("R5 a rule about a tool holds whatever alias it is called by", func(t *testing.T) {
+		old := tool.Tool{
+			Info: tool.Info{Name: "now", Aliases: []string{"old"}, Description: "Say that it ran.", Input: json.RawMessage(`{"type":"object"}`), Claims: tool.Claims{ReadOnly: true, Local: true}},
+			Run:  func(context.Context, tool.Args) (tool.Result, error) { return tool.Result{}, nil },
+		}
+		rt := &ferrule.Runtime{Policy: policy.Func(func(r *tool.Request) tool.Decision {
+			if r.Name == "now" {
+				return tool.Decision{Reason: "called as " + r.CalledAs}
+			}
+			return tool.Decision{Verdict: tool.Allow}
+		})}
+		if err := rt.Add(&old); err != nil {
+			t.Fatal(err)
+		}
+		res := rt.Session(tool.Caller{}).Call(t.Context(), "old", "{}")
+		if res.Err == nil || res.Err.Kind != tool.Denied || res.Err.Text != "called as old" {
+			t.Errorf("got %v", res)
+		}
+	})
+}

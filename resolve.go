@@ -34,7 +34,7 @@ func (v *View) notLoaded(name string, e *entry) *tool.Error {
 
 // supply asks the fallback for a tool.
 func (c *call) supply() (*entry, *tool.Error) {
-	v, name := c.turn.view, c.first.Name
+	v, name := c.turn.view, c.first.CalledAs
 	c.lostAs = func(err error) *tool.Error { return v.unknown(name, err) }
 	defer func() { c.lostAs = nil }()
 	t, err := guard(c, func(ctx context.Context) (*tool.Tool, error) { return v.fallback(ctx, v.session.caller, name) })

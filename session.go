@@ -212,7 +212,7 @@ func (c *conversation) close(ctx context.Context) error {
 	}
 	var still []string
 	for _, l := range c.lost {
-		still = append(still, fmt.Sprintf("%s (%s, given up %s ago)", l.first.Name, l.first.ID, time.Since(l.at).Round(time.Second)))
+		still = append(still, fmt.Sprintf("%s (%s, given up %s ago)", l.first.CalledAs, l.first.ID, time.Since(l.at).Round(time.Second)))
 	}
 	if c.active > 0 {
 		still = append(still, fmt.Sprintf("%d turns", c.active))

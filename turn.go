@@ -130,7 +130,7 @@ func (t *Turn) Add(calls ...tool.Call) {
 	if len(calls) == 1 && first == 0 {
 		given := calls[0]
 		t.only.turn, t.only.input = t, given.Input
-		t.only.first = &tool.Request{ID: t.ids(0, 1), CallID: given.ID, Name: given.Name}
+		t.only.first = &tool.Request{ID: t.ids(0, 1), CallID: given.ID, Name: given.Name, CalledAs: given.Name}
 		if t.slow(&t.only) {
 			t.arriveBeside([]*call{&t.only})
 		} else {
@@ -146,7 +146,7 @@ func (t *Turn) Add(calls ...tool.Call) {
 	for i, given := range calls {
 		c, r := &made[i], &requests[i]
 		end := size + t.idSize(first+i)
-		r.ID, r.CallID, r.Name = ids[size:end], given.ID, given.Name
+		r.ID, r.CallID, r.Name, r.CalledAs = ids[size:end], given.ID, given.Name, given.Name
 		size = end
 		c.turn, c.index, c.input, c.first = t, first+i, given.Input, r
 		list[i] = c

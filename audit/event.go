@@ -28,6 +28,7 @@ type Event struct {
 	// Text says it in words, for the operator.
 	Text string
 
+	Question string         // of Asked and Answered: its id in the inbox
 	Decision *tool.Decision // of Decided
 	Result   *tool.Result   // of Ended and Late
 	Update   *tool.Update   // of Updated

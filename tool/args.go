@@ -25,7 +25,8 @@ type admitted struct {
 }
 
 // Text is the arguments as JSON text. It has one reading: an object, valid
-// UTF-8, no duplicate keys, nothing behind it.
+// UTF-8, no duplicate keys, nothing behind it. Strings in it may be escaped
+// (\u0074oken is token): who looks for words decodes first.
 func (a Args) Text() string {
 	if a.a == nil {
 		return ""

@@ -76,8 +76,10 @@ func trustWords() []string {
 type Request struct {
 	Caller Caller
 	Source Source
-	Tool   *Info  // not to be changed; nil where the name led to no tool
-	Name   string // the tool as the model called it
+	Tool   *Info // not to be changed; nil where the name led to no tool
+	// Name is the tool as models call it, whatever alias was used; CalledAs is
+	// what the model wrote. Rules match Name.
+	Name, CalledAs string
 
 	ID     string // Ferrule's own, unique
 	CallID string // the provider's
