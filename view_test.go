@@ -1546,7 +1546,7 @@ func TestWhatACallCarries(t *testing.T) {
 		if !reflect.DeepEqual(got.Caller, caller) {
 			t.Errorf("caller = %+v, want %+v", got.Caller, caller)
 		}
-		if got.CallID != "call_1" || got.ID == "" || got.ID != res[1].ID || got.Turn != 1 || got.Index != 1 || got.Name != "old" || got.Tool.Name != "a" || got.Args.Received() != " {} " {
+		if got.CallID != "call_1" || got.ID == "" || got.ID != res[1].ID || got.Turn != 1 || got.Index != 1 || got.Name != "a" || got.CalledAs != "old" || got.Tool.Name != "a" || got.Args.Received() != " {} " {
 			t.Errorf("request = %+v", got)
 		}
 	})

@@ -1,10 +1,11 @@
-package ferrule_test
+package examples_test
 
 import (
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,14 +18,14 @@ import (
 // update has TestExamples write down what the examples print, where it is
 // otherwise compared:
 //
-//	go test . -run TestExamples -update
-var update = flag.Bool("update", false, "write examples/*/output.txt")
+//	go test ./examples -update
+var update = flag.Bool("update", false, "write */output.txt")
 
 // Every example prints what its output.txt says.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	tree(t) // the examples import packages of this module: see tree about the cache
-	folders, err := os.ReadDir("examples")
+	readAll(t)
+	folders, err := os.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func TestExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden := filepath.Join("examples", f.Name(), "output.txt")
+			golden := filepath.Join(f.Name(), "output.txt")
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -46,7 +47,7 @@ func TestExamples(t *testing.T) {
 			}
 			text, err := os.ReadFile(golden)
 			if err != nil {
-				t.Fatalf("every example says what it prints (go test . -run TestExamples -update): %v", err)
+				t.Fatalf("every example says what it prints (go test ./examples -update): %v", err)
 			}
 			if want := strings.ReplaceAll(string(text), "\r\n", "\n"); got != want {
 				t.Errorf("prints other than %s says:\ngot:\n%s\nwant:\n%s", golden, got, want)
@@ -56,7 +57,7 @@ func TestExamples(t *testing.T) {
 	t.Run("hello links at most six third-party modules", func(t *testing.T) {
 		t.Parallel()
 		const most = 6
-		got, err := linked(t.Context(), "./examples/hello")
+		got, err := linked(t.Context(), "./hello")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,19 +70,40 @@ func TestExamples(t *testing.T) {
 	})
 }
 
+// readAll opens every Go file of the module: go's test cache knows only what the
+// test itself opened, and the examples are made of all of them.
+func readAll(t *testing.T) {
+	t.Helper()
+	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "bench" || len(d.Name()) > 2 && d.Name()[0] == '.'):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") && d.Name() != "go.mod":
+			return nil
+		}
+		_, err = os.ReadFile(name)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // runExample builds an example as go run does, but in two steps: ending the go
 // command would leave the program running.
 func runExample(ctx context.Context, dir, name string) (output string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	binary := filepath.Join(dir, "program.exe")
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", binary, "./examples/"+name)
+	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", binary, "./"+name)
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("does not build: %w\n%s", err, out)
 	}
 	run := exec.CommandContext(ctx, binary)
 	run.Dir = dir
-	run.Env = append(os.Environ(), "FERRULE_MAX_CONCURRENCY=") // examples/hello needs two at once
+	run.Env = append(os.Environ(), "FERRULE_MAX_CONCURRENCY=") // hello needs two at once
 	out, err := run.Output()
 	if err != nil {
 		return "", fmt.Errorf("does not run: %w\n%s%s", err, out, stderr(err))
@@ -96,7 +118,7 @@ func linked(ctx context.Context, path string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w\n%s", err, stderr(err))
 	}
-	modules := slices.DeleteFunc(strings.Fields(string(out)), func(m string) bool { return m == module })
+	modules := slices.DeleteFunc(strings.Fields(string(out)), func(m string) bool { return m == "github.com/ferrule-dev/ferrule" })
 	slices.Sort(modules)
 	return slices.Compact(modules), nil
 }
