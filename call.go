@@ -45,12 +45,11 @@ type call struct {
 	wants    *policy.Question // of the tool, while it ran
 	reply    *string          // and its answer
 
-	cut     error                   // why it was stopped while it was looked at
-	lostAs  func(error) *tool.Error // of the functions that are called now: see lease
-	why     error                   // why a check failed
-	arrival *arrival                // the goroutine that it arrives on, if that is not the caller's
-	mute    bool                    // its function for claims did not return
-	trust   *tool.Trust             // as the tool lowered it
+	cut     error       // why it was stopped while it was looked at
+	why     error       // why a check failed
+	arrival *arrival    // the goroutine that it arrives on, if that is not the caller's
+	mute    bool        // its function for claims did not return
+	trust   *tool.Trust // as the tool lowered it
 	runs    int
 	failed  bool      // while it ran
 	stops   bool      // its tool wants its siblings stopped

@@ -83,7 +83,13 @@ func bounded[T any](ctx context.Context, d time.Duration, f func(context.Context
 // guard calls a function of a tool, a hook or the host on a call's way: a panic
 // is its error, it has time of its own, and what came too late does not count.
 func guard[T any](c *call, f func(context.Context) (T, error)) (v T, err error) {
-	l := c.lease(c.otherTime())
+	return guardAs(c, nil, f)
+}
+
+// guardAs is guard for a function that, if it does not return, leaves its call
+// with a result of its own; nil: a time-out.
+func guardAs[T any](c *call, lostAs func(error) *tool.Error, f func(context.Context) (T, error)) (v T, err error) {
+	l := c.lease(c.otherTime(), lostAs)
 	if l == nil {
 		if !c.lost.Load() {
 			c.cut = errOver

@@ -61,9 +61,7 @@ func (c *call) inputHooks() (changed bool, err *tool.Error) {
 		if h.Input == nil || again && (!h.Security || c.by == byHook(i) || !c.look) || !h.Only.match(c.entry) {
 			continue
 		}
-		c.lostAs = func(err error) *tool.Error { return c.hookFailed(h, err) }
-		ch, e := guard(c, func(ctx context.Context) (Change, error) { return h.Input(ctx, c.shown()) })
-		c.lostAs = nil
+		ch, e := guardAs(c, c.failingAs(h), func(ctx context.Context) (Change, error) { return h.Input(ctx, c.shown()) })
 		switch {
 		case e != nil:
 			return false, c.hookFailed(h, e)
@@ -81,6 +79,11 @@ func (c *call) inputHooks() (changed bool, err *tool.Error) {
 	}
 	c.look = false
 	return false, nil
+}
+
+// failingAs is the result of a call whose hook does not return.
+func (c *call) failingAs(h *Hook) func(error) *tool.Error {
+	return func(err error) *tool.Error { return c.hookFailed(h, err) }
 }
 
 func (c *call) hookFailed(h *Hook, err error) *tool.Error {
@@ -104,10 +107,14 @@ func (c *call) around(run Next) Next {
 			continue
 		}
 		run = func(outer context.Context) tool.Result {
-			c.lostAs = func(err error) *tool.Error { return c.hookFailed(h, err) }
 			var inside sync.Mutex // what it wraps runs in one goroutine at a time,
 			open := true          // and only while the wrapper runs
-			res, err := guard(c, func(own context.Context) (tool.Result, error) {
+			res, err := guardAs(c, c.failingAs(h), func(own context.Context) (tool.Result, error) {
+				defer func() { // what it wraps has ended, whoever started it
+					inside.Lock()
+					open = false
+					inside.Unlock()
+				}()
 				ctx, done := c.join(outer, own)
 				defer done()
 				missing := false
@@ -123,15 +130,14 @@ func (c *call) around(run Next) Next {
 					}
 					return inner(ctx)
 				})
-				if missing {
+				inside.Lock()
+				lacks := missing
+				inside.Unlock()
+				if lacks {
 					return res, errors.New("next was called without a context")
 				}
 				return res, nil
 			})
-			c.lostAs = nil
-			inside.Lock()
-			open = false
-			inside.Unlock()
 			if err != nil && !errors.Is(err, errLost) {
 				return tool.Result{Err: c.hookFailed(h, err)}
 			}
@@ -150,11 +156,9 @@ func (c *call) outputHooks(original tool.Result) tool.Result {
 		if h.Output == nil || !h.Only.match(c.entry) {
 			continue
 		}
-		c.lostAs = func(err error) *tool.Error { return c.hookFailed(h, err) }
-		res, err := guard(c, func(ctx context.Context) (*tool.Result, error) {
+		res, err := guardAs(c, c.failingAs(h), func(ctx context.Context) (*tool.Result, error) {
 			return h.Output(ctx, c.shown(), copyResult(now), copyResult(original))
 		})
-		c.lostAs = nil
 		if err != nil {
 			return tool.Result{Err: c.hookFailed(h, err)}
 		}

@@ -76,30 +76,29 @@ func (c *call) emitDecided(r policy.Ruling) {
 func (c *call) hearAll() policy.Ruling {
 	s, t := c.turn.set, c.entry.tool
 	c.why = nil
-	c.lostAs = func(err error) *tool.Error {
+	denied := func(err error) *tool.Error {
 		return &tool.Error{Kind: tool.Denied, Text: "A check of this call failed, so it was denied.", Detail: err.Error(), Cause: err}
 	}
-	defer func() { c.lostAs = nil }()
 	voices := []policy.Voice{
 		{By: policy.ByPolicy, Decision: s.rules(c.req)},
 		{By: policy.ByApproval, Decision: policy.Approval(c.req.Tool, c.req.Source.Trust)},
 	}
 	if s.decide != nil {
-		d, err := guard(c, func(ctx context.Context) (tool.Decision, error) { return s.decide(ctx, c.shown()) })
+		d, err := guardAs(c, denied, func(ctx context.Context) (tool.Decision, error) { return s.decide(ctx, c.shown()) })
 		if err != nil {
 			d = c.failing("Runtime.Decide", err)
 		}
 		voices = append(voices, policy.Voice{By: policy.ByHost, Decision: d})
 	}
 	if t.Permit != nil {
-		d, err := guard(c, func(ctx context.Context) (tool.Decision, error) { return t.Permit(ctx, c.req.Args) })
+		d, err := guardAs(c, denied, func(ctx context.Context) (tool.Decision, error) { return t.Permit(ctx, c.req.Args) })
 		if err != nil {
 			d = c.failing("Permit", err)
 		}
 		voices = append(voices, policy.Voice{By: policy.ByPermit, Decision: d})
 	}
 	if t.AskIf != nil {
-		ask, err := guard(c, func(ctx context.Context) (bool, error) { return t.AskIf(ctx, c.req.Args) })
+		ask, err := guardAs(c, denied, func(ctx context.Context) (bool, error) { return t.AskIf(ctx, c.req.Args) })
 		d := tool.Decision{Verdict: tool.Silent}
 		if ask || err != nil {
 			d = tool.Decision{Verdict: tool.Ask, Reason: t.AskReason, Rule: "the tool's approval: AskIf"}

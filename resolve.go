@@ -35,9 +35,7 @@ func (v *View) notLoaded(name string, e *entry) *tool.Error {
 // supply asks the fallback for a tool.
 func (c *call) supply() (*entry, *tool.Error) {
 	v, name := c.turn.view, c.first.CalledAs
-	c.lostAs = func(err error) *tool.Error { return v.unknown(name, err) }
-	defer func() { c.lostAs = nil }()
-	t, err := guard(c, func(ctx context.Context) (*tool.Tool, error) { return v.fallback(ctx, v.session.caller, name) })
+	t, err := guardAs(c, func(err error) *tool.Error { return v.unknown(name, err) }, func(ctx context.Context) (*tool.Tool, error) { return v.fallback(ctx, v.session.caller, name) })
 	if err == nil && t != nil {
 		var e *entry
 		if e, err = v.session.conv.supplied(name, t); err == nil {

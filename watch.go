@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // watch is a turn's clock: the functions that are under way, and the one timer
@@ -52,9 +54,9 @@ func (t *Turn) listen() {
 
 // lease begins the time of one function; nil: the call is over and nothing more
 // is done for it.
-func (c *call) lease(d time.Duration) *lease {
+func (c *call) lease(d time.Duration, lostAs func(error) *tool.Error) *lease {
 	t := c.turn
-	l := &lease{ctx: t.ctx, turn: t, call: c, lostAs: c.lostAs}
+	l := &lease{ctx: t.ctx, turn: t, call: c, lostAs: lostAs}
 	if !c.begin(l, d) {
 		return nil
 	}
