@@ -208,7 +208,7 @@ func TestSameAsSerial(t *testing.T) {
 			})
 			return texts, end()
 		}
-		check(t, *cases/4, func(r *rapid.T) {
+		check(t, *cases/10, func(r *rapid.T) {
 			calls := drawLedgerCalls(r)
 			want, wantEnd := oneByOne(calls)
 			got, gotEnd := sideBySide(calls)
