@@ -129,7 +129,7 @@ func (c *call) answerFailed(err error) {
 
 // abandon leaves an answer of the host behind that did not come back. The mutex
 // is held and let go.
-func (t *Turn) abandon(*lease) {
+func (t *Turn) abandon() {
 	t.helpers--
 	t.cond.Broadcast()
 	t.mu.Unlock()

@@ -44,18 +44,9 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 		}
 		c.question = &q
 	}
-	a, err := c.use(c.question)
-	switch {
-	case errors.Is(err, policy.ErrWaiting):
-		return true, false, nil
-	case err != nil:
-		return false, false, c.unusable(err)
-	}
-	if c.turn.set.observe != nil {
-		c.emit(audit.Event{Kind: audit.Answered, By: a.By, Text: allowWord(a.Allow), Question: c.question.ID})
-	}
-	if !a.Allow {
-		return false, false, c.rejected(a)
+	a, waiting, failure := c.use(c.question)
+	if waiting || failure != nil {
+		return waiting, false, failure
 	}
 	c.allowed = true
 	if a.Input != nil {
@@ -125,7 +116,7 @@ func (c *call) show(note string) policy.Question {
 // put puts a question into the inbox and has answers heard.
 func (c *call) put(q *policy.Question) *tool.Error {
 	t := c.turn
-	q.ID = c.first.ID + "-q" + strconv.FormatUint(t.set.turns.Add(1), 36)
+	q.ID = c.first.ID + "-q" + strconv.FormatUint(t.set.serials.Add(1), 36)
 	if err := c.listen(q); err != nil {
 		return c.unasked(err)
 	}
@@ -142,9 +133,22 @@ func (c *call) put(q *policy.Question) *tool.Error {
 	return nil
 }
 
-// use takes the answer to a question.
-func (c *call) use(q *policy.Question) (policy.Answer, error) {
-	return guard(c, func(ctx context.Context) (policy.Answer, error) { return c.turn.set.inbox.Use(ctx, q.ID, q.Digest) })
+// use takes the answer to a question; only a yes is one to go on with.
+func (c *call) use(q *policy.Question) (a policy.Answer, waiting bool, failure *tool.Error) {
+	a, err := guard(c, func(ctx context.Context) (policy.Answer, error) { return c.turn.set.inbox.Use(ctx, q.ID, q.Digest) })
+	switch {
+	case errors.Is(err, policy.ErrWaiting):
+		return a, true, nil
+	case err != nil:
+		return a, false, c.unusable(err)
+	}
+	if c.turn.set.observe != nil {
+		c.emit(audit.Event{Kind: audit.Answered, By: a.By, Text: allowWord(a.Allow), Question: q.ID})
+	}
+	if !a.Allow {
+		return a, false, c.rejected(a)
+	}
+	return a, false, nil
 }
 
 // unusable is why a question has no answer that counts.
@@ -191,18 +195,9 @@ func (c *call) want(text string) *tool.Error {
 
 // heard looks for the answer to what the tool wanted to know.
 func (c *call) heard() (waiting, changed bool, failure *tool.Error) {
-	a, err := c.use(c.wants)
-	switch {
-	case errors.Is(err, policy.ErrWaiting):
-		return true, false, nil
-	case err != nil:
-		return false, false, c.unusable(err)
-	}
-	if c.turn.set.observe != nil {
-		c.emit(audit.Event{Kind: audit.Answered, By: a.By, Text: allowWord(a.Allow), Question: c.wants.ID})
-	}
-	if !a.Allow {
-		return false, false, c.rejected(a)
+	a, waiting, failure := c.use(c.wants)
+	if waiting || failure != nil {
+		return waiting, false, failure
 	}
 	c.reply = &a.Text
 	return false, true, nil // judged once more, then run

@@ -49,12 +49,12 @@ type call struct {
 	why     error       // why a check failed
 	arrival *arrival    // the goroutine that it arrives on, if that is not the caller's
 	mute    bool        // its function for claims did not return
+	here    bool        // it has arrived: who leads it can be given up
 	trust   *tool.Trust // as the tool lowered it
 	runs    int
 	failed  bool      // while it ran
 	stops   bool      // its tool wants its siblings stopped
 	started time.Time // where there is an observer
-	last    *lease    // of the tool
 
 	// --- guarded by turn.mu
 	step      step

@@ -33,7 +33,7 @@ func (r *registry) catalogue() *catalogue {
 				return -1
 			}
 			return 1
-		case !x.base && r.rt.Collisions != Prefix && x.trust != y.trust:
+		case !x.base && r.rt.set.names != Prefix && x.trust != y.trust:
 			return int(y.trust) - int(x.trust) // the more trusted first, so that it wins
 		}
 		return strings.Compare(a, b)

@@ -112,7 +112,7 @@ func (r *registry) entries(s tool.Source, tools []*tool.Tool, had []*entry) ([]*
 // belong to the base. What is no class of trust is the least.
 func (r *registry) judgeSource(s tool.Source) (tool.Source, bool) {
 	declared := s.Trust
-	if raised, ok := r.rt.Trust[s.Name]; ok && s.Name != "" {
+	if raised, ok := r.rt.set.trust[s.Name]; ok && s.Name != "" {
 		s.Trust = raised
 	}
 	if s.Trust > tool.BuiltIn {
@@ -124,16 +124,16 @@ func (r *registry) judgeSource(s tool.Source) (tool.Source, bool) {
 func (r *registry) entry(s tool.Source, base bool, t *tool.Tool) *entry {
 	e := &entry{tool: t, source: s, base: base, rendered: new(sync.Map)}
 	e.believed = !s.Trust.Untrusted()
-	if !e.believed && r.rt.Believe != nil {
+	if !e.believed && r.rt.set.believe != nil {
 		info := t.Clone()
-		ok, err := bounded(context.Background(), otherTime, func(context.Context) (bool, error) { return r.rt.Believe(s, &info), nil })
+		ok, err := bounded(context.Background(), otherTime, func(context.Context) (bool, error) { return r.rt.set.believe(s, &info), nil })
 		e.believed = ok && err == nil
 	}
 	if e.believed {
 		e.claims = t.Claims
 	}
 	switch {
-	case base || r.rt.Collisions != Prefix:
+	case base || r.rt.set.names != Prefix:
 		e.wire = tool.WireName("", t.Name)
 	default:
 		e.wire = tool.WireName(s.Name, t.Name)

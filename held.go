@@ -20,6 +20,7 @@ type heldCall struct {
 	wants    *policy.Question
 	reply    *string
 	allowed  bool
+	edited   string
 	input    json.RawMessage // as it stood
 	hooked   int
 	by       by
@@ -38,7 +39,7 @@ func (t *Turn) handBack() {
 		c.claimed = true
 		now = append(now, c)
 		h := &held.calls[i]
-		h.question, h.wants, h.reply, h.allowed = c.question, c.wants, c.reply, c.allowed
+		h.question, h.wants, h.reply, h.allowed, h.edited = c.question, c.wants, c.reply, c.allowed, c.edited
 		h.hooked, h.by, h.beside = c.hooked, c.by, c.beside
 		if c.by != byModel {
 			h.input = json.RawMessage(c.req.Args.Text())
@@ -118,7 +119,7 @@ func (c *call) goOn(h *heldTurn) {
 		}
 		c.planned = c.req.Claims
 	}
-	c.question, c.wants, c.reply, c.allowed = old.question, old.wants, old.reply, old.allowed
+	c.question, c.wants, c.reply, c.allowed, c.edited = old.question, old.wants, old.reply, old.allowed, old.edited
 	c.hooked, c.beside, c.look = old.hooked, old.beside, false
 	for _, q := range []*policy.Question{c.question, c.wants} {
 		if q == nil || c.known != nil {

@@ -22,8 +22,8 @@ import (
 )
 
 // cases is how many random turns the laws are held against; the outcome of a
-// tenth of as many is compared with that of calls one by one. A million takes
-// minutes without the race detector:
+// tenth of as many is compared with that of calls one by one. Without
+// the race detector 30,000 took 13 s:
 //
 //	go test -run 'TestLaws|TestSameAsSerial' -timeout 0 -cases 1000000 .
 var cases = flag.Int("cases", 10_000, "random turns for each law")

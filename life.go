@@ -41,6 +41,7 @@ func (c *call) arrive() {
 	case c.known == nil && !c.unresolved:
 		c.judge()
 	}
+	c.here = true
 }
 
 // meet brings call and tool together: phase 2 and the claims.
@@ -200,7 +201,7 @@ func (c *call) change(input json.RawMessage, by by, who string) (changed bool, f
 // claimsAnew are the claims of changed input. Failing, nothing is claimed; a
 // function that does not return ends its call.
 func (c *call) claimsAnew(args tool.Args) (tool.Claims, *tool.Error) {
-	if c.entry.tool.ClaimsOf == nil {
+	if c.entry.tool.ClaimsOf == nil || !c.here {
 		return c.claims(args), nil
 	}
 	claims, err := guard(c, func(context.Context) (tool.Claims, error) { return c.claims(args), nil })

@@ -56,7 +56,7 @@ func (r *registry) rememberOutside(e *entry) error {
 	if have[e.source.Name] > 0 {
 		return fmt.Errorf("two tools of the name %q in one source", e.tool.Name)
 	}
-	if r.rt.Collisions == Refuse {
+	if r.rt.set.names == Refuse {
 		for other := range have {
 			return fmt.Errorf("the name %q: sources %q and %q both have it", e.wire, other, e.source.Name)
 		}

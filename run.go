@@ -78,7 +78,6 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 	}
 	c.runs++
 	l := &lease{ctx: c.turn.ctx, turn: c.turn, call: c, runs: true}
-	c.last = l
 	d, _ := t.RunTime()
 	if !c.begin(l, d) {
 		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the call is over.", Cause: errOver}}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -116,8 +117,11 @@ type settings struct {
 	tenants  map[string]*gate
 	findings []Finding
 	name     string // random, so that ids are unique over all processes
-	turns    atomic.Uint64
-	spare    sync.Pool // turns that nobody knows of any more
+	trust    map[string]tool.Trust
+	believe  func(tool.Source, *tool.Info) bool
+	names    Collisions
+	serials  atomic.Uint64 // of turns, sessions without a name, and questions
+	spare    sync.Pool     // turns that nobody knows of any more
 	gateLock sync.Mutex
 	tools    map[[2]string]*gate // by source and name: a cap outlives a registration
 	over     *ending             // of functions that have returned
@@ -137,6 +141,7 @@ func (rt *Runtime) freeze() *settings {
 		}
 		s.hooks, s.observe = slices.Clone(rt.Hooks), rt.Observe
 		s.siblings, s.repair, s.refresh = rt.Siblings, rt.Repair, rt.Refresh
+		s.trust, s.believe, s.names = maps.Clone(rt.Trust), rt.Believe, rt.Collisions
 		s.limit = rt.Limit
 		if s.limit == 0 {
 			s.limit = s.limitFromEnvironment()

@@ -31,7 +31,7 @@ func (rt *Runtime) Session(c tool.Caller) *Session {
 		c.Principal = "local"
 	}
 	if c.Session == "" {
-		c.Session = fmt.Sprintf("%s-s%d", set.name, set.turns.Add(1))
+		c.Session = fmt.Sprintf("%s-s%d", set.name, set.serials.Add(1))
 	}
 	key := sessionKey{c.Tenant, c.Principal, c.Session}
 	rt.mu.Lock()

@@ -161,7 +161,7 @@ func (t *Turn) giveUp(l *lease) {
 	c := l.call
 	switch {
 	case c == nil:
-		t.abandon(l)
+		t.abandon()
 		return
 	case c.lost.Load(): // its wrapper, say: it is one call
 		t.mu.Unlock()

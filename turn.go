@@ -18,15 +18,15 @@ import (
 // says Cancel end at once, others have 10 s, and what has not begun is aborted.
 // [Turn.Interrupt] is a person's: calls that do not say Cancel run on.
 type Turn struct {
-	view     *View
-	set      *settings
-	ctx      context.Context //nolint:containedctx // a turn is a call that takes a while
-	number   int
-	serial   uint64 // of all turns of the runtime
-	hooks    []Hook
-	limit    int
-	handsOff bool // HandBack
-	quiet    bool // begun by Do: Wait starts the work
+	view   *View
+	set    *settings
+	ctx    context.Context //nolint:containedctx // a turn is a call that takes a while
+	number int
+	serial uint64 // of all turns of the runtime
+	hooks  []Hook
+	limit  int
+	lends  bool // HandBack
+	quiet  bool // begun by Do: Wait starts the work
 
 	adding sync.Mutex // calls are planned in the order in which they are added
 
@@ -46,6 +46,7 @@ type Turn struct {
 	helpers  int  // functions of the host that answer questions
 	starting bool // a worker was started and has not begun yet
 	hired    bool // there has been one
+	shared   bool // some context of it was used: others may know of it
 	closed   bool
 	stopped  *stop   // the whole turn was stopped
 	fallen   []*stop // calls that stop their siblings, later ones too
@@ -87,8 +88,8 @@ func (v *View) begin(ctx context.Context, o TurnOptions) *Turn {
 	if t == nil {
 		t = new(Turn)
 	}
-	t.view, t.set, t.ctx, t.handsOff = v, set, ctx, o.HandBack
-	t.serial = t.set.turns.Add(1)
+	t.view, t.set, t.ctx, t.lends = v, set, ctx, o.HandBack
+	t.serial = t.set.serials.Add(1)
 	t.cond.L = &t.mu
 	t.hooks, t.limit = t.set.hooks, t.set.limit
 	if len(o.Hooks) > 0 {
@@ -276,7 +277,7 @@ func (t *Turn) Wait() []tool.Result {
 			if t.open == 0 {
 				break
 			}
-			if t.handsOff && t.idle() {
+			if t.lends && t.idle() {
 				t.mu.Unlock()
 				t.handBack()
 				t.mu.Lock()
@@ -297,11 +298,11 @@ func (t *Turn) Wait() []tool.Result {
 }
 
 // recycle gives a turn back to be used again, if nobody else can know of it: it
-// had one call, which ran here and never looked at its context.
+// had one call, which ran here, and no function of it looked at its context.
 func (t *Turn) recycle() {
 	c := &t.only
 	if len(t.calls) != 1 || t.calls[0] != c || t.watching != nil || t.schedule != nil || t.waiting != nil || t.hired || t.held != nil ||
-		len(t.hooks) > 0 || t.set.observe != nil || c.last == nil || c.last.touched.Load() || c.runs != 1 || len(c.gates()) > 0 {
+		len(t.hooks) > 0 || t.set.observe != nil || t.shared || c.runs != 1 || len(c.gates()) > 0 {
 		return
 	}
 	set := t.set
@@ -333,11 +334,11 @@ func (t *Turn) end() {
 		s.conv.hold(t.number, t.record())
 	}
 	_ = s.refresh(t.ctx) // the set stays, and an event said so
-	s.conv.done(t)
+	s.conv.done()
 }
 
 // done counts a turn as over.
-func (c *conversation) done(*Turn) {
+func (c *conversation) done() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.active--; c.closed {

@@ -96,6 +96,7 @@ func (c *call) release(l *lease) error {
 	}
 	l.end.CompareAndSwap(nil, t.set.over)
 	if l.touched.Load() {
+		t.shared = true
 		l.shut()
 	}
 	if l.watched {
