@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -107,33 +107,29 @@ func (c *call) around(run Next) Next {
 			continue
 		}
 		run = func(outer context.Context) tool.Result {
-			var inside sync.Mutex // what it wraps runs in one goroutine at a time,
-			open := true          // and only while the wrapper runs
+			inside := make(chan bool, 1) // what it wraps runs in one goroutine at a time, and only while this is true
+			inside <- true
 			res, err := guardAs(c, c.failingAs(h), func(own context.Context) (tool.Result, error) {
 				defer func() { // what it wraps has ended, whoever started it
-					inside.Lock()
-					open = false
-					inside.Unlock()
+					<-inside
+					inside <- false
 				}()
 				ctx, done := c.join(outer, own)
 				defer done()
-				missing := false
+				var missing atomic.Bool
 				res := h.Around(ctx, c.shown(), func(ctx context.Context) tool.Result {
-					inside.Lock()
-					defer inside.Unlock()
 					if ctx == nil {
-						missing = true
+						missing.Store(true)
 						return tool.Result{}
 					}
+					open := <-inside
+					defer func() { inside <- open }()
 					if !open {
 						return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "The call is over.", Detail: fmt.Sprintf("hook %q called next after it had returned", h.Name)}}
 					}
 					return inner(ctx)
 				})
-				inside.Lock()
-				lacks := missing
-				inside.Unlock()
-				if lacks {
+				if missing.Load() {
 					return res, errors.New("next was called without a context")
 				}
 				return res, nil

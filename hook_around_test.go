@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ferrule-dev/ferrule"
@@ -89,26 +89,24 @@ func TestAroundHooks(t *testing.T) {
 		}
 	})
 	t.Run("H1 a wrapper that does not wait for next leaves nothing running", func(t *testing.T) {
-		begun, returned := make(chan bool), make(chan bool)
-		var ended atomic.Bool
-		def := doing(readerTool("read"), func(context.Context, tool.Args) (tool.Result, error) {
-			close(begun)
-			<-returned
-			for range 100 {
-				runtime.Gosched()
+		synctest.Test(t, func(t *testing.T) { // also: waiting for the tool does not stop a clock of the test
+			begun := make(chan bool)
+			var ended atomic.Bool
+			def := doing(readerTool("read"), func(context.Context, tool.Args) (tool.Result, error) {
+				close(begun)
+				time.Sleep(time.Second)
+				ended.Store(true)
+				return sayText("late"), nil
+			})
+			res := withHooks(t, def, textArg("x"), aroundHook(func(ctx context.Context, next ferrule.Next) tool.Result {
+				go next(ctx)
+				<-begun
+				return sayText("early")
+			}))
+			if res.Err != nil || res.String() != "early" || !ended.Load() {
+				t.Errorf("result = %v, tool ended %v", res, ended.Load())
 			}
-			ended.Store(true)
-			return sayText("late"), nil
 		})
-		res := withHooks(t, def, textArg("x"), aroundHook(func(ctx context.Context, next ferrule.Next) tool.Result {
-			defer close(returned)
-			go next(ctx)
-			<-begun
-			return sayText("early")
-		}))
-		if res.Err != nil || res.String() != "early" || !ended.Load() {
-			t.Errorf("result = %v, tool ended %v", res, ended.Load())
-		}
 	})
 	t.Run("H1 next in many goroutines at once runs the tool once", func(t *testing.T) {
 		def, runs := counted(writerTool("write"))
