@@ -920,7 +920,7 @@ func TestAskChangedInput(t *testing.T) {
 		})
 	})
 	t.Run("L2 the schema and Validate judge what a hook made of the input", func(t *testing.T) {
-		for made, want := range map[string]string{`{"to":7}`: "invalid_input: …", `{"to":"eve"}`: "invalid_value: ValidationError: not eve", `{`: "invalid_input: …"} {
+		for made, want := range map[string]string{`{"to":7}`: "invalid_input: …", `{"to":"eve"}`: "invalid_value: ValidationError: not eve\nWhat you sent was valid: this program changed it.", `{`: "invalid_input: …"} {
 			unhurried(t, func(t *testing.T) {
 				b := attended(t, &ferrule.Runtime{Policy: policy.AllowOwn{}, Hooks: []ferrule.Hook{{Input: func(context.Context, *tool.Request) (ferrule.Change, error) {
 					return ferrule.Change{Input: json.RawMessage(made)}, nil
@@ -1185,7 +1185,7 @@ func TestAskEditedArguments(t *testing.T) {
 				}
 				return nil, nil
 			}
-		}, eve, "invalid_value: ValidationError: no such person", ""},
+		}, eve, "invalid_value: ValidationError: no such person\nWhat you sent was valid: the person who was asked changed it.", ""},
 		{"P5 edited arguments pass the rules", func(rt *ferrule.Runtime, _ *letterSpec) {
 			rt.Policy = policy.Func(func(r *tool.Request) tool.Decision {
 				if strings.Contains(r.Args.Text(), "eve") {
@@ -2272,6 +2272,17 @@ func TestAskHandBack(t *testing.T) {
 			}
 			p = goOn(b, n, all...)
 			b.want(p.wait(), "beside ann, asks about dan, send bob, next cyd, sends dan", "sent to ann", "sent to bob", "sent to cyd", "sent to dan now")
+		})
+	})
+	t.Run("P5 edited arguments stay allowed when their turn is handed back", func(t *testing.T) {
+		unhurried(t, func(t *testing.T) {
+			b := office(t)
+			b.add("both", func(s *letterSpec) { s.Approval, s.Run = tool.AskAlways, b.when })
+			n, _ := handed(b, post("both", "bob"))
+			b.reply(b.only(), policy.Answer{Allow: true, Input: json.RawMessage(`{"to":"eve"}`)})
+			b.want(goOn(b, n, post("both", "bob")).wait(), "asks about eve", "suspended: …")
+			b.reply(b.only(), policy.Answer{Allow: true, Text: "now"})
+			b.want(goOn(b, n, post("both", "bob")).wait(), "asks about eve, sends eve", "sent to eve now")
 		})
 	})
 	t.Run("L7 a turn that goes on may also wait", func(t *testing.T) {

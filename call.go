@@ -86,6 +86,20 @@ const (
 
 func byHook(i int) by { return by(i) }
 
+// blames tells the model that the input it sent was not what is wrong.
+func (b by) blames() string {
+	switch b {
+	case byModel, byAnswer:
+		return ""
+	case byTool:
+		return "\nWhat you sent was valid: the tool itself changed it."
+	case byPerson:
+		return "\nWhat you sent was valid: the person who was asked changed it."
+	default:
+		return "\nWhat you sent was valid: this program changed it."
+	}
+}
+
 // maxRounds is how often the input of one call may change, or be asked about.
 const maxRounds = 8
 

@@ -113,7 +113,7 @@ func TestChangedInputIsJudged(t *testing.T) {
 			}
 			return nil, nil
 		}
-		wantFailure(t, withHooks(t, def, textArg("1"), to(textArg("2"))), tool.InvalidValue, "ValidationError: not 2")
+		wantFailure(t, withHooks(t, def, textArg("1"), to(textArg("2"))), tool.InvalidValue, "ValidationError: not 2\nWhat you sent was valid: this program changed it.")
 		if runs.Load() != 0 {
 			t.Error("it ran")
 		}

@@ -184,6 +184,7 @@ func (c *call) change(input json.RawMessage, by by, who string) (changed bool, f
 	args, e := c.entry.tool.Readmit(c.req.Args, input)
 	if e != nil {
 		failure = asError(e, tool.InvalidInput)
+		failure.Text += by.blames()
 		failure.Detail = fmt.Sprintf("input changed by %s: %v", who, e)
 		return false, failure
 	}
@@ -251,6 +252,7 @@ func (c *call) invalidValue(err error) *tool.Error {
 	if !strings.HasPrefix(e.Text, "ValidationError: ") {
 		e.Text = "ValidationError: " + e.Text
 	}
+	e.Text += c.by.blames()
 	return e
 }
 

@@ -310,11 +310,13 @@ func (t *Turn) recycle() {
 	set.spare.Put(t)
 }
 
-// idle reports that nothing happens until a person answers.
+// idle reports that something is left, and nothing happens to it until a person
+// answers.
 func (t *Turn) idle() bool {
 	done := func(c *call) bool { return c.claimed }
 	t.ready, t.early, t.parked = slices.DeleteFunc(t.ready, done), slices.DeleteFunc(t.early, done), slices.DeleteFunc(t.parked, done)
-	return t.running == 0 && len(t.calls) == len(t.results) && len(t.ready) == 0 && len(t.early) == 0 && len(t.parked) == 0
+	return t.running == 0 && len(t.calls) == len(t.results) && len(t.ready) == 0 && len(t.early) == 0 && len(t.parked) == 0 &&
+		slices.ContainsFunc(t.calls, func(c *call) bool { return !c.claimed })
 }
 
 // end lets go of everything, and asks the host for tools of the next turn.
@@ -325,13 +327,17 @@ func (t *Turn) end() {
 	}
 	unanswer := t.unanswer
 	t.unanswer = nil
+	var done *heldTurn
+	if t.held != nil && !t.handsBack() {
+		done = t.record()
+	}
 	t.mu.Unlock()
 	if unanswer != nil {
 		unanswer()
 	}
 	s := t.view.session
-	if t.held != nil && !t.handsBack() {
-		s.conv.hold(t.number, t.record())
+	if done != nil {
+		s.conv.hold(t.number, done)
 	}
 	_ = s.refresh(t.ctx) // the set stays, and an event said so
 	s.conv.done()
