@@ -33,6 +33,11 @@ func (c *call) listen(q *policy.Question) error {
 	if t.unanswer = stop; stop == nil {
 		t.unanswer = func() {}
 	}
+	for _, other := range t.waiting { // asked meanwhile: an answer may have come unheard
+		if other != c {
+			t.lookAgain(other)
+		}
+	}
 	return err
 }
 

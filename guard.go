@@ -96,8 +96,7 @@ func guardAs[T any](c *call, lostAs func(error) *tool.Error, f func(context.Cont
 		}
 		return v, errOver
 	}
-	ctx := c.host(l)
-	v, err = safely(func() (T, error) { return f(ctx) })
+	v, err = safely(func() (T, error) { return f(l) })
 	switch cause := c.release(l); {
 	case cause == nil:
 	case errors.Is(cause, errTime):
@@ -128,13 +127,13 @@ func (c *call) otherTime() time.Duration {
 	return otherTime
 }
 
-// host is the context of a function, with what the call may reach.
-func (c *call) host(ctx context.Context) context.Context {
+// host is what the functions of a call may reach.
+func (c *call) host() tool.Host {
 	h := tool.Host{Request: c.req, Answer: c.reply}
 	if c.turn.set.observe != nil {
 		h.Send = c.send
 	}
-	return h.Context(ctx)
+	return h
 }
 
 // endOf is why a function's context ended.
@@ -188,7 +187,7 @@ func (c *call) join(outer, inner context.Context) (context.Context, func()) {
 	}
 	ctx, cancel := context.WithCancelCause(outer)
 	stop := context.AfterFunc(inner, func() { cancel(c.endOf(inner)) })
-	return c.host(joined{ctx, inner}), func() {
+	return c.host().Context(joined{ctx, inner}), func() {
 		stop()
 		cancel(errOver)
 	}

@@ -21,6 +21,7 @@ type lease struct {
 	turn   *Turn
 	call   *call                   // nil: of the host's Answer
 	outer  *lease                  // of the wrapper that this function runs in
+	env    tool.Env                // what the function reaches
 	runs   bool                    // it is the tool itself
 	lostAs func(error) *tool.Error // the result of its call if it does not return; nil: a time-out
 	began  time.Time
@@ -80,8 +81,13 @@ func (l *lease) last(d time.Duration) {
 	l.until.Store(int64(d))
 }
 
-// Value is the host's.
-func (l *lease) Value(key any) any { return l.ctx.Value(key) }
+// Value is the call's, or the host's.
+func (l *lease) Value(key any) any {
+	if v := l.env.Value(key); v != nil {
+		return v
+	}
+	return l.ctx.Value(key)
+}
 
 // open reports whether the lease has not ended. Then the turn can be used.
 func (l *lease) open() bool {

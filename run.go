@@ -77,7 +77,7 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool has run already and may not run twice.", Detail: "a wrapper called next again"}}
 	}
 	c.runs++
-	l := &lease{ctx: c.turn.ctx, turn: c.turn, call: c, runs: true}
+	l := &lease{ctx: c.turn.ctx, turn: c.turn, call: c, runs: true, env: c.host().Env()}
 	d, _ := t.RunTime()
 	if !c.begin(l, d) {
 		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the call is over.", Cause: errOver}}
@@ -86,7 +86,7 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 		c.started = time.Now()
 		c.emit(audit.Event{Kind: audit.Started})
 	}
-	ctx, done := c.join(outer, c.host(l))
+	ctx, done := c.join(outer, l)
 	res, err := c.invoke(ctx)
 	done()
 	cause := c.release(l)

@@ -40,7 +40,7 @@ func (rt *Runtime) Session(c tool.Caller) *Session {
 	if conv == nil {
 		conv = &conversation{rt: rt, key: key, name: c.Session}
 		conv.cond.L = &conv.mu
-		conv.closed = rt.closed
+		conv.closed.Store(rt.closed)
 		if rt.sessions == nil {
 			rt.sessions = make(map[sessionKey]*conversation)
 		}
@@ -133,13 +133,14 @@ type conversation struct {
 	anyLoaded atomic.Bool
 	lostCount atomic.Int64 // of lost, so that nobody looks for nothing
 
-	mu     sync.Mutex
-	cond   sync.Cond
-	closed bool
-	turns  int // begun so far
-	active int // not over
-	lost   []lostCall
-	held   map[int]*heldTurn
+	turns  atomic.Int64 // begun so far
+	active atomic.Int64 // of them: not over
+	closed atomic.Bool
+
+	mu   sync.Mutex
+	cond sync.Cond
+	lost []lostCall
+	held map[int]*heldTurn
 
 	loaded   []string // names of deferred tools, in the order of loading
 	loadedAs map[*toolset]*loadedSet
@@ -198,11 +199,11 @@ func (c *conversation) close(ctx context.Context) error {
 	defer stop()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.closed = true
-	for (c.active > 0 || len(c.lost) > 0) && ctx.Err() == nil {
+	c.closed.Store(true)
+	for (c.active.Load() > 0 || len(c.lost) > 0) && ctx.Err() == nil {
 		c.cond.Wait()
 	}
-	if c.active == 0 && len(c.lost) == 0 {
+	if c.active.Load() == 0 && len(c.lost) == 0 {
 		c.rt.mu.Lock()
 		defer c.rt.mu.Unlock()
 		if c.rt.sessions[c.key] == c {
@@ -214,8 +215,8 @@ func (c *conversation) close(ctx context.Context) error {
 	for _, l := range c.lost {
 		still = append(still, fmt.Sprintf("%s (%s, given up %s ago)", l.first.CalledAs, l.first.ID, time.Since(l.at).Round(time.Second)))
 	}
-	if c.active > 0 {
-		still = append(still, fmt.Sprintf("%d turns", c.active))
+	if n := c.active.Load(); n > 0 {
+		still = append(still, fmt.Sprintf("%d turns", n))
 	}
 	return fmt.Errorf("close session %q: still running: %s: %w", c.name, strings.Join(still, ", "), context.Cause(ctx))
 }

@@ -104,29 +104,35 @@ func (v *View) begin(ctx context.Context, o TurnOptions) *Turn {
 
 // begin counts a turn and gives its number.
 func (c *conversation) begin(t *Turn, number int) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.active++
-	if c.closed {
+	c.active.Add(1)
+	if c.closed.Load() {
 		t.stopped = &stop{text: "The session is closed.", cause: errors.New("the session is closed")}
 	}
-	if number > 0 {
-		t.held = c.held[number]
-		c.turns = max(c.turns, number)
-		return number
+	if number <= 0 {
+		return int(c.turns.Add(1))
 	}
-	c.turns++
-	return c.turns
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t.held = c.held[number]
+	for n := c.turns.Load(); n < int64(number) && !c.turns.CompareAndSwap(n, int64(number)); {
+		n = c.turns.Load()
+	}
+	return number
 }
 
 // Add adds calls; they start when they may. Added to a turn that is over, they
 // are aborted.
 func (t *Turn) Add(calls ...tool.Call) {
+	t.adding.Lock()
+	defer t.adding.Unlock()
+	t.add(calls)
+}
+
+// add is Add for who is the only one that knows the turn.
+func (t *Turn) add(calls []tool.Call) {
 	if len(calls) == 0 {
 		return
 	}
-	t.adding.Lock()
-	defer t.adding.Unlock()
 	first := t.reserve(len(calls))
 	if len(calls) == 1 && first == 0 {
 		given := calls[0]
@@ -259,6 +265,7 @@ func (t *Turn) Wait() []tool.Result {
 		if inline != nil { // its tool ended this goroutine
 			t.fellOut(inline)
 			t.Interrupt()
+			t.mu.Lock()
 			t.end()
 		}
 	}()
@@ -287,11 +294,10 @@ func (t *Turn) Wait() []tool.Result {
 		t.listen()
 		t.cond.Wait()
 	}
-	first := !t.closed
-	t.closed = true
 	results := slices.Clip(t.results)
-	t.mu.Unlock()
-	if first {
+	if t.closed {
+		t.mu.Unlock()
+	} else {
 		t.end()
 	}
 	return results
@@ -319,9 +325,10 @@ func (t *Turn) idle() bool {
 		slices.ContainsFunc(t.calls, func(c *call) bool { return !c.claimed })
 }
 
-// end lets go of everything, and asks the host for tools of the next turn.
+// end lets go of everything, and asks the host for tools of the next turn. The
+// mutex is held and let go.
 func (t *Turn) end() {
-	t.mu.Lock()
+	t.closed = true
 	if t.watching != nil {
 		t.watching.end()
 	}
@@ -345,9 +352,9 @@ func (t *Turn) end() {
 
 // done counts a turn as over.
 func (c *conversation) done() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.active--; c.closed {
+	if c.active.Add(-1); c.closed.Load() { // else who closes it sees the number
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		c.cond.Broadcast()
 	}
 }

@@ -273,7 +273,7 @@ func (e *entry) render(f Format) (b []byte, err error) {
 func (v *View) Do(ctx context.Context, calls ...tool.Call) []tool.Result {
 	t := v.begin(ctx, TurnOptions{})
 	t.quiet = true // Wait, below, looks at what may run on this goroutine
-	t.Add(calls...)
+	t.add(calls)
 	results := t.Wait()
 	t.recycle()
 	return results

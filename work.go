@@ -256,8 +256,13 @@ func (t *Turn) answered(id string) {
 	if c == nil {
 		return
 	}
-	c.answered = true
 	t.unneeded(id)
+	t.lookAgain(c)
+}
+
+// lookAgain has a call look for its answer, now or when it would wait for it.
+func (t *Turn) lookAgain(c *call) {
+	c.answered = true
 	if c.state == waiting {
 		t.resume(c)
 		t.hire()

@@ -16,11 +16,16 @@ import (
 type Args struct{ a *admitted }
 
 type admitted struct {
-	by       *schema.Schema
-	text     string
+	by      *schema.Schema
+	text    string
+	decoded any         // typed tools: *In
+	taken   atomic.Bool // decoded was given to a function that could write to it
+	origin  *origin     // nil: text is what was received
+}
+
+// origin is what became of the text on its way.
+type origin struct {
 	received string
-	decoded  any         // typed tools: *In
-	taken    atomic.Bool // decoded was given to a function that could write to it
 	mended   []string
 }
 
@@ -39,15 +44,18 @@ func (a Args) Received() string {
 	if a.a == nil {
 		return ""
 	}
-	return a.a.received
+	if a.a.origin == nil {
+		return a.a.text
+	}
+	return a.a.origin.received
 }
 
 // Mended lists what a repair changed in what was received; nil: nothing.
 func (a Args) Mended() []string {
-	if a.a == nil {
+	if a.a == nil || a.a.origin == nil {
 		return nil
 	}
-	return slices.Clone(a.a.mended)
+	return slices.Clone(a.a.origin.mended)
 }
 
 // String names the arguments without showing them: logs may not be the place.
@@ -63,22 +71,20 @@ func (a Args) Decode(v any) error { return schema.Decode(a.Text(), v) }
 // and, for a typed tool, decodes it. Blank text is {}. The error is an [Error]
 // of kind invalid_input, with words a model can repair from.
 func (t *Tool) Admit(input json.RawMessage) (Args, error) {
-	text := string(input)
-	return t.admit(&admitted{received: text}, text, nil)
+	return t.admit(new(admitted), string(input), nil)
 }
 
 // AdmitMended is Admit for a host that lets text which is not JSON be repaired,
 // once. mend says what it changed; what it returns passes every check.
 // [schema.Repair] is one.
 func (t *Tool) AdmitMended(input json.RawMessage, mend func(text string) (mended string, changes []string, err error)) (Args, error) {
-	text := string(input)
-	return t.admit(&admitted{received: text}, text, mend)
+	return t.admit(new(admitted), string(input), mend)
 }
 
 // Readmit checks arguments that a validator, a hook or a person put in the
 // place of old ones. What was received stays what the model sent.
 func (t *Tool) Readmit(old Args, input json.RawMessage) (Args, error) {
-	return t.admit(&admitted{received: old.Received(), mended: old.Mended()}, string(input), nil)
+	return t.admit(&admitted{origin: &origin{old.Received(), old.Mended()}}, string(input), nil)
 }
 
 // Admitted reports whether these arguments were checked for this tool as it is
@@ -92,6 +98,9 @@ func (t *Tool) admit(a *admitted, text string, mend func(string) (string, []stri
 	a.by, a.text = t.input, text
 	if blank(text) {
 		a.text = "{}"
+		if a.origin == nil {
+			a.origin = &origin{received: text}
+		}
 	}
 	err := t.input.Check(a.text)
 	if mend != nil && errors.As(err, new(*schema.SyntaxError)) {
@@ -112,14 +121,15 @@ func (t *Tool) mend(a *admitted, mend func(string) (string, []string, error), ca
 			err = cause
 		}
 	}()
-	text, changes, err := mend(a.received)
+	received := a.text
+	text, changes, err := mend(received)
 	if err != nil {
 		return cause // the first error is about what the model wrote
 	}
 	if text, err = schema.Arguments(text); err != nil {
 		return cause
 	}
-	a.text, a.mended = text, slices.Clone(changes)
+	a.text, a.origin = text, &origin{received, slices.Clone(changes)}
 	return t.input.Check(text)
 }
 

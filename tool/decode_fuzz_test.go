@@ -72,6 +72,22 @@ type narrow struct {
 	} `json:"items"`
 }
 
+// sparse leaves out what is empty.
+type sparse struct {
+	Text  string    `json:"text"`
+	Int   int16     `json:"int,omitempty"`
+	Uint  uint32    `json:"uint,omitempty"`
+	Float float64   `json:"float,omitempty"`
+	Yes   bool      `json:"yes,omitempty"`
+	Maybe *int      `json:"maybe,omitempty"`
+	Tags  []string  `json:"tags,omitempty"`
+	Item  *labelled `json:"item,omitempty"`
+}
+
+type labelled struct {
+	Name string `json:"name"`
+}
+
 func fuzzSeeds() []string {
 	return []string{
 		``, ` `, `{}`, `[]`, `null`, `5`, `"text"`, `{"text":"a"}`, ` { "text" : "a" } `, `{"text":"a"`, `{"text":"a"}}`, `{"text":"a","text":"b"}`, `{"Text":"a"}`,
@@ -114,9 +130,11 @@ func FuzzDecode(f *testing.F) {
 		}
 		return got, nil
 	}
+	writeNarrow, writeSparse := echo[narrow](f), echo[sparse](f)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		agree[wide](t, string(text))
-		agree[narrow](t, string(text))
+		writeNarrow(t, agree[narrow](t, string(text)))
+		writeSparse(t, agree[sparse](t, string(text)))
 		first, err := run(t, text)
 		if err != nil {
 			if e := (*tool.Error)(nil); !errors.As(err, &e) || e.Kind != tool.InvalidInput || !strings.HasPrefix(e.Text, "InputValidationError: ") {
@@ -138,8 +156,31 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// echo holds what a typed tool returns to what Encode makes of it.
+func echo[T any](tb testing.TB) func(*testing.T, T) {
+	tb.Helper()
+	var out T
+	tl, err := tool.New(info(), func(context.Context, struct{}) (T, error) { return out, nil })
+	if err != nil {
+		tb.Fatal(err)
+	}
+	args, err := tl.Admit(nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return func(t *testing.T, v T) {
+		t.Helper()
+		out = v
+		got, gotErr := tl.Run(context.Background(), args)
+		want, wantErr := tool.Encode(v)
+		if !reflect.DeepEqual(got.Content, want) || (gotErr == nil) != (wantErr == nil) {
+			t.Fatalf("%+v is returned as\n%s (%v), encoded as\n%s (%v)", v, tool.TextOf(got.Content), gotErr, tool.TextOf(want), wantErr)
+		}
+	}
+}
+
 // agree holds the decoder for a type to the function that it stands for.
-func agree[T any](t *testing.T, text string) {
+func agree[T any](t *testing.T, text string) T {
 	t.Helper()
 	var quick, slow T
 	quickErr := schema.DecoderFor(reflect.TypeFor[T]()).Decode(text, &quick)
@@ -153,6 +194,7 @@ func agree[T any](t *testing.T, text string) {
 	if quickErr != nil && slowErr == nil {
 		t.Fatalf("%T: %q is refused (%v), but Decode reads it as %+v", quick, text, quickErr, slow)
 	}
+	return slow
 }
 
 // same compares what was read with what was read again. Times are equal as

@@ -45,6 +45,17 @@ func (h Host) Context(ctx context.Context) context.Context {
 	return &envContext{ctx, Env{h}}
 }
 
+// Env is for a runtime whose own context holds it: see [Env.Value].
+func (h Host) Env() Env { return Env{h} }
+
+// Value is e for the key that [From] asks for, else nil.
+func (e *Env) Value(key any) any {
+	if e != nil && key == (envKey{}) {
+		return e
+	}
+	return nil
+}
+
 // envContext is a context with one value, in one piece of memory.
 type envContext struct {
 	context.Context
@@ -52,8 +63,8 @@ type envContext struct {
 }
 
 func (c *envContext) Value(key any) any {
-	if key == (envKey{}) {
-		return &c.env
+	if v := c.env.Value(key); v != nil {
+		return v
 	}
 	return c.Context.Value(key)
 }

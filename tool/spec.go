@@ -77,6 +77,10 @@ func (s Spec[In, Out]) Tool() (*Tool, error) {
 	if s.ClaimsOf != nil {
 		t.ClaimsOf = pure(in, func(v In) (Claims, error) { return s.ClaimsOf(v), nil })
 	}
+	var plain *quick
+	if out := reflect.TypeFor[Out](); structured(out) && !out.Implements(reflect.TypeFor[error]()) && !out.Implements(reflect.TypeFor[reply]()) {
+		plain = quickFor(out)
+	}
 	if s.Run != nil {
 		t.Run = func(ctx context.Context, a Args) (Result, error) {
 			v, err := in.of(a)
@@ -84,6 +88,11 @@ func (s Spec[In, Out]) Tool() (*Tool, error) {
 				return Result{}, err
 			}
 			out, err := s.Run(ctx, *v)
+			if err == nil && plain != nil {
+				if text := plain.encode(reflect.ValueOf(out)); text != nil {
+					return Result{Content: []Content{{Type: JSONContent, JSON: text}}}, nil
+				}
+			}
 			return result(out, err)
 		}
 	}
