@@ -8,34 +8,44 @@ import (
 	"github.com/ferrule-dev/ferrule/policy"
 )
 
-// listen has the answer to a question of this call heard. The inbox is not
-// called under the turn's mutex: it may call back.
+// listen has the answer to a question of this call heard.
 func (c *call) listen(q *policy.Question) error {
 	t := c.turn
 	t.mu.Lock()
+	if c.lost.Load() || t.closed {
+		t.mu.Unlock()
+		return errOver
+	}
 	if t.waiting == nil {
 		t.waiting = make(map[string]*call)
 	}
 	t.waiting[q.ID] = c
 	c.asks = append(c.asks, q.ID)
 	c.everAsked.Store(true)
-	first := t.unanswer == nil
-	if first {
-		t.unanswer = func() {}
-	}
 	t.mu.Unlock()
-	if !first {
+	return t.watchInbox(c)
+}
+
+// watchInbox has the inbox tell of answers, if it does not yet; fresh is a call
+// that has not asked. The inbox is not called under the turn's mutex: it may call
+// back.
+func (t *Turn) watchInbox(fresh *call) error {
+	t.mu.Lock()
+	if t.unanswer != nil {
+		t.mu.Unlock()
 		return nil
 	}
-	stop, err := safely(func() (func(), error) { return t.set.inbox.Watch(t.answered), nil })
+	t.unanswer = func() {} // somebody is about it
+	t.mu.Unlock()
+	stop, err := bounded(context.WithoutCancel(t.ctx), otherTime, func(context.Context) (func(), error) { return t.set.inbox.Watch(t.answered), nil })
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.unanswer = stop; stop == nil {
+	if t.unanswer = stop; stop == nil && err == nil {
 		t.unanswer = func() {}
 	}
-	for _, other := range t.waiting { // asked meanwhile: an answer may have come unheard
-		if other != c {
-			t.lookAgain(other)
+	for _, c := range t.waiting { // an answer may have come unheard, or nobody will hear it
+		if c != fresh {
+			t.lookAgain(c)
 		}
 	}
 	return err
@@ -76,11 +86,24 @@ func (t *Turn) unneeded(id string) {
 // takeBack withdraws questions. Where there is an answer already it is refused,
 // which is as good.
 func (t *Turn) takeBack(ids []string) {
-	for _, id := range ids {
-		_, _ = safely(func() (struct{}, error) {
-			return struct{}{}, t.set.inbox.Answer(context.WithoutCancel(t.ctx), id, policy.Answer{Withdrawn: true, By: "ferrule", Reason: "the call is over"})
-		})
+	if len(ids) == 0 {
+		return
 	}
+	_, _ = bounded(context.WithoutCancel(t.ctx), otherTime, func(ctx context.Context) (struct{}, error) {
+		for _, id := range ids {
+			_ = t.set.inbox.Answer(ctx, id, policy.Answer{Withdrawn: true, By: "ferrule", Reason: "the call is over"})
+		}
+		return struct{}{}, nil
+	})
+}
+
+// atInbox calls the inbox for a call. Where nobody could take over the goroutine
+// of the call it has one of its own.
+func atInbox[T any](c *call, f func(context.Context) (T, error)) (T, error) {
+	if c.inline {
+		return bounded(c.turn.ctx, c.otherTime(), f)
+	}
+	return guard(c, f)
 }
 
 // byAnswerFailed marks the answer of a host's function that failed.
@@ -107,8 +130,8 @@ func (c *call) askHost(q policy.Question) {
 				a = policy.Answer{By: byAnswerFailed, Reason: fmt.Sprint(err)} // fmt stands an error that panics
 			}
 			c.answerFailed(err)
-			_, _ = safely(func() (struct{}, error) { // refused if somebody else was first
-				return struct{}{}, t.set.inbox.Answer(context.WithoutCancel(t.ctx), q.ID, a)
+			_, _ = bounded(context.WithoutCancel(t.ctx), otherTime, func(ctx context.Context) (struct{}, error) { // refused if somebody else was first
+				return struct{}{}, t.set.inbox.Answer(ctx, q.ID, a)
 			})
 			t.mu.Lock()
 			defer t.mu.Unlock()

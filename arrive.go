@@ -42,8 +42,12 @@ func (t *Turn) slow(c *call) bool {
 }
 
 // arriveBeside brings calls in on other goroutines: one after another is left
-// behind with the call that it is stuck with.
+// behind with the call that it is stuck with. What has arrived does not wait for
+// the others.
 func (t *Turn) arriveBeside(calls []*call) {
+	t.mu.Lock()
+	t.quiet = false
+	t.mu.Unlock()
 	for len(calls) > 0 {
 		n := t.arriveUntil(calls)
 		if n < len(calls) {
@@ -65,25 +69,29 @@ func (t *Turn) arriveUntil(calls []*call) int {
 	go func() {
 		defer close(back)
 		for _, c := range calls {
-			c.arrival = a
+			c.arrival, c.mute = a, t.ctx.Err() != nil
 			c.arrive()
 			c.arrival = nil
 			t.admit(c)
 			a.next()
 		}
 	}()
-	timer := time.NewTimer(otherTime)
+	patience, stops := otherTime, t.ctx.Done()
+	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	for {
 		select {
 		case <-back:
 			return a.at
+		case <-stops:
+			patience, stops = grace, nil
+			timer.Reset(patience)
 		case <-timer.C:
-			left, at := a.leave()
+			left, at := a.leave(patience)
 			if left {
 				return at
 			}
-			timer.Reset(otherTime / 4)
+			timer.Reset(patience / 4)
 		}
 	}
 }
@@ -96,14 +104,14 @@ func (a *arrival) next() {
 }
 
 // leave gives up on a goroutine that has been in one function for too long.
-func (a *arrival) leave() (left bool, at int) {
+func (a *arrival) leave(patience time.Duration) (left bool, at int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.gone = !a.asked.IsZero() && time.Since(a.asked) >= otherTime
+	a.gone = !a.asked.IsZero() && time.Since(a.asked) >= patience
 	return a.gone, a.at
 }
 
-var errMute = errors.New("its function for claims did not return, so nothing is claimed")
+var errMute = errors.New("its function for claims was not waited for, so nothing is claimed")
 
 // claimsOf calls a tool's function for claims, where it cannot hold up others.
 func (c *call) claimsOf(args tool.Args) (tool.Claims, error) {

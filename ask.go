@@ -3,6 +3,7 @@ package ferrule
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -14,6 +15,13 @@ import (
 // ask is phase 6. It puts the question, or looks for the answer of the one that
 // is there; an answer counts only for exactly what was shown.
 func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
+	if c.wants != nil && c.wants.Digest != c.digest() { // the tool asked about other arguments
+		c.withdraw()
+		c.wants, c.reply, c.question, c.allowed = nil, nil, nil, false
+		if err := c.round(); err != nil {
+			return false, false, err
+		}
+	}
 	if c.wants != nil && c.reply == nil {
 		return c.heard()
 	}
@@ -49,13 +57,20 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 		return waiting, false, failure
 	}
 	c.allowed = true
-	if a.Input != nil {
-		changed, failure = c.change(a.Input, byPerson, "a person")
-		if failure == nil {
-			c.edited = c.digest()
-		}
-	}
+	changed, failure = c.edit(a)
 	return false, changed, failure
+}
+
+// edit puts the arguments of a person in the place of those that were shown. The
+// answer is about them.
+func (c *call) edit(a policy.Answer) (changed bool, failure *tool.Error) {
+	if a.Input == nil {
+		return false, nil
+	}
+	if changed, failure = c.change(a.Input, byPerson, "a person"); failure == nil {
+		c.edited = c.digest()
+	}
+	return changed, failure
 }
 
 func allowWord(yes bool) string {
@@ -86,7 +101,7 @@ func (c *call) show(note string) policy.Question {
 			Client: r.Caller.Client, Agent: r.Caller.Agent, Run: r.Caller.Run,
 		},
 		Turn: r.Turn, Index: r.Index, Call: r.ID, CallID: r.CallID,
-		Tool: c.first.CalledAs, Source: r.Source, Claims: r.Claims, Input: r.Args.Text(),
+		Tool: c.first.CalledAs, Source: r.Source, Claims: copyClaims(r.Claims), Input: r.Args.Text(),
 		Digest: c.digest(), Note: note,
 		Asked: now, Expires: now.Add(c.turn.set.expiry),
 	}
@@ -120,7 +135,7 @@ func (c *call) put(q *policy.Question) *tool.Error {
 	if err := c.listen(q); err != nil {
 		return c.unasked(err)
 	}
-	if _, err := guard(c, func(ctx context.Context) (struct{}, error) { return struct{}{}, t.set.inbox.Ask(ctx, *q) }); err != nil {
+	if _, err := atInbox(c, func(ctx context.Context) (struct{}, error) { return struct{}{}, t.set.inbox.Ask(ctx, *q) }); err != nil {
 		c.withdraw()
 		return c.unasked(err)
 	}
@@ -135,9 +150,14 @@ func (c *call) put(q *policy.Question) *tool.Error {
 
 // use takes the answer to a question; only a yes is one to go on with.
 func (c *call) use(q *policy.Question) (a policy.Answer, waiting bool, failure *tool.Error) {
-	a, err := guard(c, func(ctx context.Context) (policy.Answer, error) { return c.turn.set.inbox.Use(ctx, q.ID, q.Digest) })
+	a, err := atInbox(c, func(ctx context.Context) (policy.Answer, error) { return c.turn.set.inbox.Use(ctx, q.ID, q.Digest) })
 	switch {
+	case errors.Is(err, policy.ErrWaiting) && !time.Now().Before(q.Expires): // by another clock it is not over yet
+		return a, false, c.unusable(fmt.Errorf("%w: %w", policy.ErrExpired, err))
 	case errors.Is(err, policy.ErrWaiting):
+		if err := c.turn.watchInbox(nil); err != nil { // by who asked first it failed
+			return a, false, c.unasked(err)
+		}
 		return a, true, nil
 	case err != nil:
 		return a, false, c.unusable(err)
@@ -164,7 +184,8 @@ func (c *call) rejected(a policy.Answer) *tool.Error {
 	t := c.entry.tool
 	text := t.RejectText
 	if t.RejectTextOf != nil && a.Message == "" && a.Reason == "" {
-		if own, err := guard(c, func(ctx context.Context) (string, error) { return t.RejectTextOf(ctx, c.req.Args) }); err == nil && own != "" {
+		no := func(error) *tool.Error { return rejection(a, t.RejectText) }
+		if own, err := guardAs(c, no, func(ctx context.Context) (string, error) { return t.RejectTextOf(ctx, c.req.Args) }); err == nil && own != "" {
 			text = own
 		}
 	}
@@ -175,6 +196,10 @@ func (c *call) rejected(a policy.Answer) *tool.Error {
 		e.Cause = c.answerErr
 		return e
 	}
+	return rejection(a, text)
+}
+
+func rejection(a policy.Answer, text string) *tool.Error {
 	return &tool.Error{Kind: tool.Rejected, Text: policy.RejectionText(a, text), Detail: "rejected by " + a.By}
 }
 
@@ -184,6 +209,12 @@ func (c *call) want(text string) *tool.Error {
 	if c.turn.set.inbox == nil {
 		return &tool.Error{Kind: tool.NeedsUser, Text: "The tool needs an answer from a person, and nobody can be asked.", Detail: "set Runtime.Inbox or Runtime.Answer; it asked: " + text}
 	}
+	if err := c.round(); err != nil {
+		return err
+	}
+	c.turn.mu.Lock()
+	c.ran = false // nothing was done yet
+	c.turn.mu.Unlock()
 	q := c.show("")
 	q.Wants, q.Reason, q.Rule = text, "", ""
 	if err := c.put(&q); err != nil {
@@ -200,6 +231,10 @@ func (c *call) heard() (waiting, changed bool, failure *tool.Error) {
 		return waiting, false, failure
 	}
 	c.reply = &a.Text
+	if _, failure = c.edit(a); failure != nil {
+		return false, false, failure
+	}
+	c.wants.Digest = c.digest()
 	return false, true, nil // judged once more, then run
 }
 

@@ -28,7 +28,9 @@ type call struct {
 	unresolved bool           // a fallback must be asked for its tool
 	known      *tool.Error    // why it will not run, as was known on arrival
 	final      bool           // nothing later could change that
-	recorded   *tool.Result   // it has its result from an earlier turn of this number
+	old        *heldCall      // what became of it in an earlier turn of this number
+	resumed    bool           // it goes on from there
+	recorded   *tool.Result   // it had its result there
 	askEarly   bool           // it is sure to be asked for
 	ruling     *policy.Ruling // ask or deny; nil: allow
 	judged     bool           // ruling is about the input as it stands, by rules that need no tool
@@ -45,21 +47,23 @@ type call struct {
 	wants    *policy.Question // of the tool, while it ran
 	reply    *string          // and its answer
 
-	cut     error       // why it was stopped while it was looked at
-	why     error       // why a check failed
-	arrival *arrival    // the goroutine that it arrives on, if that is not the caller's
-	mute    bool        // its function for claims did not return
-	here    bool        // it has arrived: who leads it can be given up
-	trust   *tool.Trust // as the tool lowered it
-	runs    int
-	failed  bool      // while it ran
-	stops   bool      // its tool wants its siblings stopped
-	started time.Time // where there is an observer
+	cut      error       // why it was stopped while it was looked at
+	why      error       // why a check failed
+	arrival  *arrival    // the goroutine that it arrives on, if that is not the caller's
+	mute     bool        // its function for claims did not return
+	here     bool        // it has arrived: who leads it can be given up
+	trust    *tool.Trust // as the tool lowered it
+	runs     int
+	suspends bool         // its tool wants an answer
+	failure  *tool.Result // of its last run
+	failed   bool         // while it ran
+	stops    bool         // its tool wants its siblings stopped
 
 	// --- guarded by turn.mu
 	step      step
 	state     state
 	claimed   bool        // somebody gives it its result
+	parked    bool        // waits for a place of its tool, source or tenant
 	busy      bool        // its question is put before its turn has come
 	pushLater bool        // it became ready meanwhile
 	answered  bool        // an answer came while somebody led it
@@ -70,8 +74,10 @@ type call struct {
 	leased    *lease
 	stop      *stop
 	ran       bool        // the tool was started
+	started   time.Time   // where there is an observer
 	lost      atomic.Bool // given up
 	inside    bool        // it holds places in its gates
+	atGate    bool        // it stands in the queue of one; guarded by the lock of the gates
 }
 
 // by is what made the input of a call what it is.
@@ -113,7 +119,8 @@ const (
 )
 
 func (c *call) emitResult(kind audit.Kind, res tool.Result) {
-	e := audit.Event{Kind: kind, Result: &res}
+	shown := copyResult(res) // who looks cannot change it
+	e := audit.Event{Kind: kind, Result: &shown}
 	if c.ran {
 		e.Took = time.Since(c.started)
 	}
@@ -140,6 +147,19 @@ func (c *call) cooperative() bool {
 	}
 	set := c.turn.set
 	return c.entry != nil && c.entry.tool.Cooperative && len(c.turn.hooks) == 0 && set.decide == nil && set.answer == nil
+}
+
+// cancels reports whether the call stops when it is told to: its tool says so,
+// or has not begun. The turn's mutex is held.
+func (c *call) cancels() bool { return !c.ran || c.entry.tool.Cancel }
+
+// effect warns the model where a call that was under way may have done what it
+// should, or a part of it.
+func (c *call) effect() string {
+	if !c.ran || c.req.Claims.ReadOnly || c.req.Claims.Idempotent {
+		return ""
+	}
+	return " It was running and may have taken effect."
 }
 
 // inTheWay is what another call hears while this one, which was given up, has

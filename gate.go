@@ -10,13 +10,18 @@ import (
 // gate caps how many calls run at once, over all turns: those of a tool, a
 // source or a tenant. A call that was given up still stands in it: the cap is
 // about what runs. All gates of a runtime have one lock, so that a call takes
-// its places in all of them or in none.
+// its places in all of them or in none. A gate that has a place has nobody who
+// waits: who comes first is served first, over all turns.
 type gate struct {
 	most    int
 	used    int
-	lost    int // of used: calls that were given up
-	waiting []*Turn
+	lost    int     // of used: calls that were given up
+	waiting []*call // for a place here, first come first
 }
+
+// full reports that nobody can enter; stuck, that this may be so for ever.
+func (g *gate) full() bool  { return g.used >= g.most }
+func (g *gate) stuck() bool { return g.lost >= g.most }
 
 func gates(limits map[string]int) map[string]*gate {
 	if len(limits) == 0 {
@@ -59,10 +64,13 @@ func (c *call) gates() []*gate {
 	return slices.DeleteFunc(all, func(g *gate) bool { return g == nil })
 }
 
-// enter takes a place for a call in each of its gates, or in none; then the turn
-// hears when there may be one. A call whose gate is full of calls that were
-// given up has its result: it would wait for ever.
+// enter takes a place for a call in each of its gates, or in none; then it waits
+// for one at the first gate that is full. A call whose gate is full of calls
+// that were given up has its result: it would wait for ever.
 func (c *call) enter() bool {
+	if c.inside || c.known != nil {
+		return true
+	}
 	all := c.gates()
 	if len(all) == 0 {
 		return true
@@ -70,53 +78,78 @@ func (c *call) enter() bool {
 	s := c.turn.set
 	s.gateLock.Lock()
 	defer s.gateLock.Unlock()
-	for _, g := range all {
-		switch {
-		case g.used < g.most:
-		case g.lost >= g.most:
-			c.known = &tool.Error{
-				Kind: tool.Failed, Text: fmt.Sprintf("Earlier calls of %s were stopped but have not ended, so this call did not run. Try again later.", c.first.CalledAs),
-				Detail: "every place under its cap is held by a call that was given up and has not returned",
-			}
-			return true
-		default:
-			if !slices.Contains(g.waiting, c.turn) {
-				g.waiting = append(g.waiting, c.turn)
-			}
-			return false
+	if slices.ContainsFunc(all, (*gate).stuck) {
+		c.known = &tool.Error{
+			Kind: tool.Failed, Text: fmt.Sprintf("Earlier calls of %s were stopped but have not ended, so this call did not run. Try again later.", c.first.CalledAs),
+			Detail: "every place under its cap is held by a call that was given up and has not returned",
 		}
+		return true
+	}
+	c.inside = !c.atGate && takePlaces(c, all)
+	return c.inside
+}
+
+// takePlaces takes a place in every gate, or puts the call into the queue of the
+// first that is full. The lock is held.
+func takePlaces(c *call, all []*gate) bool {
+	if i := slices.IndexFunc(all, (*gate).full); i >= 0 {
+		all[i].waiting = append(all[i].waiting, c)
+		c.atGate = true
+		return false
 	}
 	for _, g := range all {
 		g.used++
 	}
-	c.inside = true
 	return true
 }
 
 // leave frees a call's places. The mutex of no turn may be held.
-func (c *call) leave() { unpark(c.atGates(-1, 0)) }
+func (c *call) leave() { c.turn.set.admit(c.atGates(-1, 0)) }
 
-// atGates changes what a call counts for in its gates, and gives the turns that
-// should look again.
-func (c *call) atGates(used, lost int) (wake []*Turn) {
+// passage is a call whose wait at a gate is over: it has its places, or will
+// never have them.
+type passage struct {
+	*call
+	placed bool
+}
+
+// atGates changes what a call counts for in its gates, and gives the calls whose
+// wait is over by that.
+func (c *call) atGates(used, lost int) (next []passage) {
 	if !c.inside {
 		return nil
 	}
 	c.inside = used == 0
-	s := c.turn.set
-	s.gateLock.Lock()
-	defer s.gateLock.Unlock()
-	for _, g := range c.gates() {
-		g.used += used
-		g.lost += lost
-		wake = append(wake, g.waiting...)
-		g.waiting = nil
-	}
-	return wake
+	return c.turn.set.atGates(c.gates(), used, lost)
 }
 
-func unpark(turns []*Turn) {
-	for _, t := range turns {
-		t.unpark()
+func (s *settings) atGates(all []*gate, used, lost int) (next []passage) {
+	s.gateLock.Lock()
+	defer s.gateLock.Unlock()
+	for _, g := range all {
+		g.used += used
+		g.lost += lost
+		for len(g.waiting) > 0 && (!g.full() || g.stuck()) {
+			c := g.waiting[0]
+			g.waiting = g.waiting[1:]
+			c.atGate = false
+			placed := !g.stuck() && takePlaces(c, c.gates())
+			if placed || g.stuck() { // else it waits at another
+				next = append(next, passage{c, placed})
+			}
+		}
+	}
+	return next
+}
+
+// admit lets calls go on that waited at a gate. Those that cannot use their
+// places make room for the next.
+func (s *settings) admit(next []passage) {
+	for len(next) > 0 {
+		p := next[0]
+		next = next[1:]
+		if used := p.turn.admitted(p.call, p.placed); p.placed && !used {
+			next = append(next, s.atGates(p.gates(), -1, 0)...)
+		}
 	}
 }

@@ -89,6 +89,11 @@ func guard[T any](c *call, f func(context.Context) (T, error)) (v T, err error) 
 // guardAs is guard for a function that, if it does not return, leaves its call
 // with a result of its own; nil: a time-out.
 func guardAs[T any](c *call, lostAs func(error) *tool.Error, f func(context.Context) (T, error)) (v T, err error) {
+	return leased(c, lostAs, func(l *lease) (T, error) { return f(l) })
+}
+
+// leased is guardAs for a function that knows what its context is.
+func leased[T any](c *call, lostAs func(error) *tool.Error, f func(*lease) (T, error)) (v T, err error) {
 	l := c.lease(c.otherTime(), lostAs)
 	if l == nil {
 		if !c.lost.Load() {
@@ -127,11 +132,15 @@ func (c *call) otherTime() time.Duration {
 	return otherTime
 }
 
-// host is what the functions of a call may reach.
-func (c *call) host() tool.Host {
+// host is what a function of a call may reach.
+func (c *call) host(l *lease) tool.Host {
 	h := tool.Host{Request: c.req, Answer: c.reply}
 	if c.turn.set.observe != nil {
-		h.Send = c.send
+		h.Send = func(u tool.Update) {
+			if !l.returned.Load() && !c.lost.Load() {
+				c.send(u)
+			}
+		}
 	}
 	return h
 }
@@ -179,15 +188,15 @@ func (j joined) AfterFunc(f func()) func() bool { return context.AfterFunc(j.Con
 // thrown is the error of a function that panicked with r.
 func thrown(r any) error { return &panicked{r, debug.Stack()} }
 
-// join is a context with the values of the outer one and the end of either. A
-// call's own context as the outer one adds nothing.
-func (c *call) join(outer, inner context.Context) (context.Context, func()) {
-	if outer == c.turn.ctx {
+// join is a context with the values of the outer one, if there is one, and the
+// end of either.
+func (c *call) join(outer context.Context, inner *lease) (context.Context, func()) {
+	if outer == nil {
 		return inner, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(outer)
 	stop := context.AfterFunc(inner, func() { cancel(c.endOf(inner)) })
-	return c.host().Context(joined{ctx, inner}), func() {
+	return c.host(inner).Context(joined{ctx, inner}), func() {
 		stop()
 		cancel(errOver)
 	}

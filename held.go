@@ -11,7 +11,11 @@ import (
 )
 
 // heldTurn is what a session remembers of a turn that was handed back.
-type heldTurn struct{ calls []heldCall }
+type heldTurn struct {
+	calls   []heldCall
+	hooks   []string
+	unknown bool // nothing: what may not run twice does not run
+}
 
 type heldCall struct {
 	given    tool.Call
@@ -23,6 +27,7 @@ type heldCall struct {
 	edited   string
 	input    json.RawMessage // as it stood
 	hooked   int
+	look     bool
 	by       by
 	beside   []string
 }
@@ -32,15 +37,15 @@ func (t *Turn) handBack() {
 	var now []*call
 	t.mu.Lock()
 	held := t.record()
-	for i, c := range t.calls {
+	for _, c := range t.calls {
 		if c.claimed {
 			continue
 		}
 		c.claimed = true
 		now = append(now, c)
-		h := &held.calls[i]
+		h := &held.calls[c.index]
 		h.question, h.wants, h.reply, h.allowed, h.edited = c.question, c.wants, c.reply, c.allowed, c.edited
-		h.hooked, h.by, h.beside = c.hooked, c.by, c.beside
+		h.hooked, h.look, h.by, h.beside = c.hooked, c.look, c.by, c.beside
 		if c.by != byModel {
 			h.input = json.RawMessage(c.req.Args.Text())
 		}
@@ -59,14 +64,25 @@ func (t *Turn) handBack() {
 
 // record is the turn as the session remembers it. The mutex is held.
 func (t *Turn) record() *heldTurn {
-	held := &heldTurn{calls: make([]heldCall, len(t.calls))}
-	for i, c := range t.calls {
-		held.calls[i].given = c.asGiven()
-		if c.claimed {
-			held.calls[i].result = &t.results[i]
+	held := &heldTurn{calls: make([]heldCall, len(t.calls)), hooks: t.hookNames()}
+	for _, c := range t.calls {
+		h := &held.calls[c.index]
+		h.given = c.asGiven()
+		if c.state == over {
+			res := copyResult(t.results[c.index]) // the host has the other
+			h.result = &res
 		}
 	}
 	return held
+}
+
+// hookNames tell one list of hooks from another.
+func (t *Turn) hookNames() []string {
+	var names []string
+	for _, h := range t.hooks {
+		names = append(names, fmt.Sprintf("%t %s", h.Security, h.Name))
+	}
+	return names
 }
 
 // asGiven is the call as the model made it.
@@ -89,27 +105,42 @@ func (c *conversation) hold(number int, h *heldTurn) {
 // maxHeld is how many turns that were handed back a session remembers.
 const maxHeld = 64
 
-// goOn takes a call up where a turn of the same number was handed back. Another
-// call in its place is an error, never a hit.
-func (c *call) goOn(h *heldTurn) {
-	if c.index >= len(h.calls) {
-		if c.known == nil {
-			c.judge()
+// remember looks for what became of a call in an earlier turn of this number.
+// Another call in its place is an error, never a hit.
+func (c *call) remember() {
+	h := c.turn.held
+	if h == nil {
+		return
+	}
+	if c.index < len(h.calls) {
+		old := &h.calls[c.index]
+		if now := c.asGiven(); old.given.Name != now.Name || string(old.given.Input) != string(now.Input) || old.given.ID != now.ID {
+			c.known = &tool.Error{Kind: tool.Failed, Text: "This turn had another call in this place.", Detail: fmt.Sprintf("turn %d was handed back with a call of %s at place %d", c.turn.number, old.given.Name, c.index)}
+			return
 		}
-		return
+		if old.result != nil {
+			res := copyResult(*old.result)
+			res.ID = c.first.ID
+			c.recorded = &res
+			return
+		}
+		c.old = old
 	}
-	old := &h.calls[c.index]
-	if now := c.asGiven(); old.given.Name != now.Name || string(old.given.Input) != string(now.Input) || old.given.ID != now.ID {
-		c.known = &tool.Error{Kind: tool.Failed, Text: "This turn had another call in this place.", Detail: fmt.Sprintf("turn %d was handed back with a call of %s at place %d", c.turn.number, old.given.Name, c.index)}
-		return
+	if c.known == nil && !c.unresolved {
+		c.takeUp()
 	}
-	if old.result != nil {
-		res := *old.result
-		res.ID = c.first.ID
-		c.recorded = &res
-		return
+}
+
+// takeUp lets a call go on where an earlier turn left it.
+func (c *call) takeUp() {
+	h, old := c.turn.held, c.old
+	if h != nil && h.unknown && !c.mayRepeat() {
+		c.final, c.known = true, &tool.Error{
+			Kind: tool.OutcomeUnknown, Text: "It is not known whether this call has run already, so it did not run now.",
+			Detail: fmt.Sprintf("turn %d is not one that this session has handed back and remembers (it remembers the last %d, and each goes on once at a time)", c.turn.number, maxHeld),
+		}
 	}
-	if c.known != nil || c.unresolved {
+	if old == nil || c.known != nil {
 		return
 	}
 	if old.input != nil {
@@ -119,8 +150,12 @@ func (c *call) goOn(h *heldTurn) {
 		}
 		c.planned = c.req.Claims
 	}
+	c.resumed = true
 	c.question, c.wants, c.reply, c.allowed, c.edited = old.question, old.wants, old.reply, old.allowed, old.edited
-	c.hooked, c.beside, c.look = old.hooked, old.beside, false
+	c.hooked, c.beside, c.look = old.hooked, old.beside, old.look
+	if !slices.Equal(h.hooks, c.turn.hookNames()) {
+		c.hooked, c.look = 0, true // these have not seen it
+	}
 	for _, q := range []*policy.Question{c.question, c.wants} {
 		if q == nil || c.known != nil {
 			continue

@@ -92,8 +92,13 @@ func (c *call) hookFailed(h *Hook, err error) *tool.Error {
 	}
 	c.emitBy(audit.Blocked, h.Name, err.Error())
 	kind, text := tool.HookBlocked, "A hook of this program failed, so the call did not go on."
-	if h.Security {
+	switch {
+	case h.Security && c.ran:
+		kind, text = tool.Denied, "The tool ran, but a security check of this program failed, so its result is withheld."
+	case h.Security:
 		kind, text = tool.Denied, "A security check of this program failed, so the call was denied."
+	case c.ran:
+		text = "The tool ran, but a hook of this program failed, so its result is withheld."
 	}
 	return &tool.Error{Kind: kind, Text: text, Detail: fmt.Sprintf("hook %q: %v", h.Name, err), Cause: err}
 }
@@ -109,7 +114,7 @@ func (c *call) around(run Next) Next {
 		run = func(outer context.Context) tool.Result {
 			inside := make(chan bool, 1) // what it wraps runs in one goroutine at a time, and only while this is true
 			inside <- true
-			res, err := guardAs(c, c.failingAs(h), func(own context.Context) (tool.Result, error) {
+			res, err := leased(c, c.failingAs(h), func(own *lease) (tool.Result, error) {
 				defer func() { // what it wraps has ended, whoever started it
 					<-inside
 					inside <- false
@@ -159,6 +164,7 @@ func (c *call) outputHooks(original tool.Result) tool.Result {
 			return tool.Result{Err: c.hookFailed(h, err)}
 		}
 		if res != nil {
+			c.lower(res.Trust)
 			now = c.checkOutput(copyResult(*res))
 		}
 	}

@@ -639,11 +639,11 @@ func (t *Turn) state() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var b strings.Builder
-	fmt.Fprintf(&b, "hung: open %d, ready %d, early %d, parked %d, running %d, workers %d, starting %v\n", t.open, len(t.ready), len(t.early), len(t.parked), t.running, t.workers, t.starting)
+	fmt.Fprintf(&b, "hung: open %d, ready %d, early %d, running %d, workers %d, starting %v\n", t.open, len(t.ready), len(t.early), t.running, t.workers, t.starting)
 	for _, c := range t.calls {
 		if c.state != over {
-			fmt.Fprintf(&b, "%d %s: state %d, claimed %v, waits %d, busy %v, answered %v, asks %v, lost %v, leased %v\n",
-				c.index, c.first.Name, c.state, c.claimed, c.step.waits, c.busy, c.answered, c.asks, c.lost.Load(), c.leased != nil)
+			fmt.Fprintf(&b, "%d %s: state %d, claimed %v, waits %d, parked %v, busy %v, answered %v, asks %v, lost %v, leased %v\n",
+				c.index, c.first.Name, c.state, c.claimed, c.step.waits, c.parked, c.busy, c.answered, c.asks, c.lost.Load(), c.leased != nil)
 		}
 	}
 	return b.String()

@@ -17,16 +17,17 @@ import (
 // It takes values from the host's context but not its end. A host that stops
 // ends calls by rule D6, each in its own time.
 type lease struct {
-	ctx    context.Context //nolint:containedctx // the host's: its values
-	turn   *Turn
-	call   *call                   // nil: of the host's Answer
-	outer  *lease                  // of the wrapper that this function runs in
-	env    tool.Env                // what the function reaches
-	runs   bool                    // it is the tool itself
-	lostAs func(error) *tool.Error // the result of its call if it does not return; nil: a time-out
-	began  time.Time
-	until  atomic.Int64 // the deadline, in nanoseconds from then; 0: none
-	end    atomic.Pointer[ending]
+	ctx      context.Context //nolint:containedctx // the host's: its values
+	turn     *Turn
+	call     *call                   // nil: of the host's Answer
+	outer    *lease                  // of the wrapper that this function runs in
+	env      tool.Env                // what the function reaches
+	runs     bool                    // it is the tool itself
+	lostAs   func(error) *tool.Error // the result of its call if it does not return; nil: a time-out
+	began    time.Time
+	until    atomic.Int64 // the deadline, in nanoseconds from then; 0: none
+	end      atomic.Pointer[ending]
+	returned atomic.Bool // the function has
 	// touched: somebody may be using the turn through this lease. It is set
 	// before the end is looked at, so that a turn whose leases have ended
 	// untouched is nobody's but its own.

@@ -31,14 +31,18 @@ func (c *call) arrive() {
 	if c.entry != nil {
 		c.meet(c.first)
 		c.planned = c.first.Claims
+		if t.view.defers(c.entry) {
+			c.load()
+		}
 	}
 	if t.set.observe != nil {
 		c.emit(audit.Event{Kind: audit.Requested})
 	}
-	switch {
-	case t.held != nil:
-		c.goOn(t.held)
-	case c.known == nil && !c.unresolved:
+	if c.unresolved || t.lends {
+		c.input = slices.Clone(c.input) // it is read when the host has gone on
+	}
+	c.remember()
+	if c.known == nil && c.recorded == nil && !c.unresolved {
 		c.judge()
 	}
 	c.here = true
@@ -48,23 +52,26 @@ func (c *call) arrive() {
 func (c *call) meet(r *tool.Request) {
 	r.Tool, r.Source, r.Name = &c.entry.tool.Info, c.entry.source, c.entry.wire
 	if r.Args, c.known = c.admit(c.input); c.known == nil {
-		r.Claims = c.claims(r.Args)
+		r.Claims, c.known = c.claimsAnew(r.Args)
 	}
-	if c.turn.view.defers(c.entry) {
-		if c.known == nil { // what the rules deny is not even shown
-			c.judge()
-		}
-		if !c.final {
-			c.known = c.turn.view.notLoaded(r.CalledAs, c.entry)
-		}
+}
+
+// load has a deferred tool loaded instead of run.
+func (c *call) load() {
+	if c.known == nil { // what the rules deny is not even shown
+		c.judge()
+	}
+	if !c.final {
+		c.known = c.turn.view.notLoaded(c.first.CalledAs, c.entry)
+		c.askEarly, c.ruling, c.judged = false, nil, false
 	}
 }
 
 // admit is phase 2.
 func (c *call) admit(input json.RawMessage) (args tool.Args, failure *tool.Error) {
 	var err error
-	if mend := c.turn.set.repair; mend != nil {
-		args, err = c.entry.tool.AdmitMended(input, mend)
+	if c.turn.set.repair != nil {
+		args, err = c.entry.tool.AdmitMended(input, c.mend)
 	} else {
 		args, err = c.entry.tool.Admit(input)
 	}
@@ -72,6 +79,19 @@ func (c *call) admit(input json.RawMessage) (args tool.Args, failure *tool.Error
 		return args, asError(err, tool.InvalidInput)
 	}
 	return args, nil
+}
+
+// mend lets the host repair text that is not JSON, in its time.
+func (c *call) mend(text string) (mended string, changes []string, err error) {
+	type repaired struct {
+		text    string
+		changes []string
+	}
+	r, err := bounded(c.turn.ctx, otherTime, func(context.Context) (r repaired, err error) {
+		r.text, r.changes, err = c.turn.set.repair(text)
+		return r, err
+	})
+	return r.text, r.changes, err
 }
 
 // claims are those of one form of the input. Failing, nothing is claimed.
@@ -90,6 +110,9 @@ func (c *call) judge() {
 	if c.entry.tool.NeedsUser && !c.first.Caller.Attended {
 		c.final, c.known = true, &tool.Error{Kind: tool.NeedsUser, Text: "This tool must talk to a person, and nobody is there.", Detail: "Caller.Attended says that no person is there"}
 		return
+	}
+	if c.resumed {
+		return // phase 4 looks at it, as it stands
 	}
 	r, sure := c.turn.set.rule(c)
 	c.judged = true
@@ -110,13 +133,14 @@ func (c *call) judge() {
 // again from its top with the input it had. Hooks that ran do not run again.
 func (c *call) life() (tool.Result, fate) {
 	for {
-		if c.unresolved {
+		late := c.unresolved
+		if late {
 			c.resolveLate()
 		}
 		if c.known != nil {
 			return tool.Result{Err: c.known}, ended
 		}
-		if !sameClaims(c.req.Claims, c.planned) {
+		if late || !sameClaims(c.req.Claims, c.planned) {
 			return tool.Result{}, moved
 		}
 		if l := c.turn.view.session.conv.inTheWay(c.entry, c.req.Claims); l != nil {
@@ -149,7 +173,7 @@ func (c *call) life() (tool.Result, fate) {
 		if c.lost.Load() {
 			return res, ended // somebody else gave it its result
 		}
-		if res.Err != nil && res.Err.Kind == tool.Suspended {
+		if res.Err != nil && res.Err.Kind == tool.Suspended && c.suspends {
 			if err := c.want(res.Err.Text); err != nil {
 				return tool.Result{Err: err}, ended
 			}
@@ -160,22 +184,41 @@ func (c *call) life() (tool.Result, fate) {
 	}
 }
 
-// resolveLate is phases 1 and 2 of a call whose tool a fallback supplies.
+// resolveLate is arrive for a call whose tool a fallback supplies. It takes its
+// place among the others then, and at the gates of its tool.
 func (c *call) resolveLate() {
-	c.unresolved = false
-	if c.entry, c.known = c.supply(); c.entry == nil {
+	e, failure := c.supply()
+	t := c.turn
+	t.mu.Lock()
+	if c.lost.Load() {
+		failure = c.cutOff()
+	} else {
+		c.entry = e
+	}
+	t.mu.Unlock()
+	if c.unresolved, c.known = false, failure; failure != nil {
 		return
 	}
 	r := *c.first
-	c.req = &r
 	c.meet(&r)
+	if c.lost.Load() {
+		return
+	}
+	if c.req = &r; c.known != nil {
+		return
+	}
+	c.takeUp()
+	if c.known == nil {
+		c.judge()
+	}
 }
 
 // change makes another input the input as it stands, if it is another: it is
 // checked, and its claims are taken anew. The phases before the one that
 // changed it follow.
 func (c *call) change(input json.RawMessage, by by, who string) (changed bool, failure *tool.Error) {
-	if input == nil || strings.TrimSpace(string(input)) == strings.TrimSpace(c.req.Args.Text()) {
+	text := strings.TrimSpace(string(input))
+	if text == "" || text == "null" || text == strings.TrimSpace(c.req.Args.Text()) {
 		return false, nil
 	}
 	if err := c.round(); err != nil {
@@ -206,7 +249,7 @@ func (c *call) claimsAnew(args tool.Args) (tool.Claims, *tool.Error) {
 		return c.claims(args), nil
 	}
 	claims, err := guard(c, func(context.Context) (tool.Claims, error) { return c.claims(args), nil })
-	if c.cut != nil {
+	if c.cut != nil || errors.Is(err, errLost) {
 		return claims, c.cutOff()
 	}
 	if err != nil {

@@ -92,7 +92,7 @@ func TestPanics(t *testing.T) {
 		{"a wrapper", tool.HookBlocked, "A hook of this program failed, so the call did not go on.", hook(ferrule.Hook{
 			Around: func(context.Context, *tool.Request, ferrule.Next) tool.Result { panic(boom) },
 		})},
-		{"an output hook", tool.HookBlocked, "A hook of this program failed, so the call did not go on.", hook(ferrule.Hook{
+		{"an output hook", tool.HookBlocked, "The tool ran, but a hook of this program failed, so its result is withheld.", hook(ferrule.Hook{
 			Output: func(context.Context, *tool.Request, tool.Result, tool.Result) (*tool.Result, error) { panic(boom) },
 		})},
 		{"the observer", "", "", func(rt *ferrule.Runtime, _ *tool.Tool) { rt.Observe = func(audit.Event) { panic(boom) } }},

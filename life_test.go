@@ -61,7 +61,7 @@ var phases = []struct {
 	{"5 input hooks", "act", textArg("input hook"), tool.HookBlocked, "broken"},
 	{"7 run", "act", textArg("run"), tool.Failed, "broken"},
 	{"8 output schema", "act", textArg("output"), tool.InvalidOutput, "The tool returned output that does not fit its schema."},
-	{"9 output hooks", "act", textArg("output hook"), tool.HookBlocked, "A hook of this program failed, so the call did not go on."},
+	{"9 output hooks", "act", textArg("output hook"), tool.HookBlocked, "The tool ran, but a hook of this program failed, so its result is withheld."},
 }
 
 // withPhases adds to a runtime's rules and hooks what goes wrong in theirs.

@@ -11,8 +11,9 @@ import (
 // rule asks the voices that are pure: the rules and the tool's constant
 // approval. It is sure when no other voice could turn a question into an allow.
 func (s *settings) rule(c *call) (r policy.Ruling, sure bool) {
+	about := s.caseOf(c) // before the rules have seen the request
 	rules, approval := s.rules(c.req), policy.Approval(c.req.Tool, c.req.Source.Trust)
-	r = policy.Combine(s.caseOf(c), policy.Voice{By: policy.ByPolicy, Decision: rules}, policy.Voice{By: policy.ByApproval, Decision: approval})
+	r = policy.Combine(about, policy.Voice{By: policy.ByPolicy, Decision: rules}, policy.Voice{By: policy.ByApproval, Decision: approval})
 	return r, r.By != policy.ByDefault || s.decide == nil
 }
 
@@ -79,6 +80,7 @@ func (c *call) hearAll() policy.Ruling {
 	denied := func(err error) *tool.Error {
 		return &tool.Error{Kind: tool.Denied, Text: "A check of this call failed, so it was denied.", Detail: err.Error(), Cause: err}
 	}
+	about := s.caseOf(c)
 	voices := []policy.Voice{
 		{By: policy.ByPolicy, Decision: s.rules(c.req)},
 		{By: policy.ByApproval, Decision: policy.Approval(c.req.Tool, c.req.Source.Trust)},
@@ -105,7 +107,7 @@ func (c *call) hearAll() policy.Ruling {
 		}
 		voices = append(voices, policy.Voice{By: policy.ByApproval, Decision: d})
 	}
-	return policy.Combine(s.caseOf(c), voices...)
+	return policy.Combine(about, voices...)
 }
 
 // failing is the decision of a function that could not decide.

@@ -36,6 +36,9 @@ func (v *View) notLoaded(name string, e *entry) *tool.Error {
 func (c *call) supply() (*entry, *tool.Error) {
 	v, name := c.turn.view, c.first.CalledAs
 	t, err := guardAs(c, func(err error) *tool.Error { return v.unknown(name, err) }, func(ctx context.Context) (*tool.Tool, error) { return v.fallback(ctx, v.session.caller, name) })
+	if c.cut != nil {
+		return nil, c.cutOff()
+	}
 	if err == nil && t != nil {
 		var e *entry
 		if e, err = v.session.conv.supplied(name, t); err == nil {

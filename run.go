@@ -50,11 +50,15 @@ func (c *call) run() tool.Result {
 	t := c.entry.tool
 	if t.Key != nil {
 		key, err := guard(c, func(ctx context.Context) (string, error) { return t.Key(ctx, c.req.Args) })
-		if err == nil && key != "" {
-			r := *c.req
-			r.Key = key
-			c.req = &r
+		if errors.Is(err, errLost) {
+			return tool.Result{}
 		}
+		if err != nil {
+			key = ""
+		}
+		r := *c.req
+		r.Key = key
+		c.req = &r
 	}
 	if l := c.turn.view.session.conv.inTheWay(c.entry, c.req.Claims); l != nil {
 		return tool.Result{Err: l.inTheWay()} // it was given up while this one was looked at
@@ -62,28 +66,32 @@ func (c *call) run() tool.Result {
 	if !t.Admitted(c.req.Args) { // no way leads here; if one did, it ends here
 		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool is not ready.", Detail: "its arguments were not checked"}}
 	}
-	c.runs = 0
+	c.runs, c.failure = 0, nil
 	if len(c.turn.hooks) == 0 {
-		return c.runTool(c.turn.ctx)
+		return c.runTool(nil)
 	}
-	return c.around(c.runTool)(c.turn.ctx)
+	return c.around(c.runTool)(nil)
 }
 
 // runTool runs the tool itself, in its own time. A context that a wrapper made
-// adds its values, and its end if that is earlier.
+// adds its values, and its end if that is earlier; nil: there is none. A wrapper
+// that tries again what may not run twice sees how it failed.
 func (c *call) runTool(outer context.Context) (res tool.Result) {
 	t := c.entry.tool
 	if c.runs > 0 && !c.mayRepeat() {
+		if c.failure != nil {
+			return copyResult(*c.failure)
+		}
 		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool has run already and may not run twice.", Detail: "a wrapper called next again"}}
 	}
 	c.runs++
-	l := &lease{ctx: c.turn.ctx, turn: c.turn, call: c, runs: true, env: c.host().Env()}
+	l := &lease{ctx: c.turn.ctx, turn: c.turn, call: c, runs: true}
+	l.env = c.host(l).Env()
 	d, _ := t.RunTime()
 	if !c.begin(l, d) {
 		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the call is over.", Cause: errOver}}
 	}
 	if c.turn.set.observe != nil {
-		c.started = time.Now()
 		c.emit(audit.Event{Kind: audit.Started})
 	}
 	ctx, done := c.join(outer, l)
@@ -103,11 +111,20 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 		cause = errTime // nobody looked
 	}
 	res.Err = c.runFailure(err, cause)
-	if res.Trust != nil {
-		low := *res.Trust
-		c.trust = &low
+	c.lower(res.Trust)
+	if res.Err != nil {
+		failure := copyResult(res)
+		c.failure = &failure
 	}
 	return res
+}
+
+// lower keeps how little a result is believed.
+func (c *call) lower(t *tool.Trust) {
+	if t != nil && (c.trust == nil || *t < *c.trust) {
+		low := *t
+		c.trust = &low
+	}
 }
 
 // invoke calls Run. It is apart so that only this frame pays for recovering.
@@ -128,7 +145,11 @@ func (c *call) runFailure(err, cause error) *tool.Error {
 	}
 	o := (*tool.Outcome)(nil)
 	stopped := cause != nil && !errors.Is(cause, errTime)
-	if found := errors.As(err, &o) && o != nil; !stopped && (!found || o.Suspend == "") {
+	switch found := errors.As(err, &o) && o != nil; {
+	case stopped:
+	case found && o.Suspend != "":
+		c.suspends = true
+	default:
 		c.failed = true
 		c.stops = c.stops || found && o.StopSiblings
 	}
@@ -139,7 +160,7 @@ func (c *call) runFailure(err, cause error) *tool.Error {
 		e.Cause = errors.Join(context.DeadlineExceeded, err)
 		return e
 	case cause != nil:
-		return &tool.Error{Kind: tool.Aborted, Text: "Aborted: the run was stopped.", Detail: err.Error(), Cause: cause}
+		return &tool.Error{Kind: tool.Aborted, Text: "Aborted: the run was stopped." + c.effect(), Detail: err.Error(), Cause: cause}
 	case errors.As(err, &p):
 		return unexpected(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -120,8 +121,9 @@ func (rt *Runtime) own(tools []*tool.Tool) error {
 	return rt.Set(tool.Source{}, tools...)
 }
 
-// Close stops the session from taking calls and waits, until ctx ends, for
-// calls that were given up. The error names what still runs.
+// Close stops the session from taking calls and waits, until ctx ends, for its
+// turns and for calls that were given up; it stops neither: ending the context of
+// a turn does. The error names what still runs or waits.
 func (s *Session) Close(ctx context.Context) error { return s.conv.close(ctx) }
 
 // conversation is what the callers of one session share.
@@ -141,6 +143,8 @@ type conversation struct {
 	cond sync.Cond
 	lost []lostCall
 	held map[int]*heldTurn
+	// Turns with workers. What runs on the goroutine of who waits is only counted.
+	working map[*Turn]bool
 
 	loaded   []string // names of deferred tools, in the order of loading
 	loadedAs map[*toolset]*loadedSet
@@ -182,7 +186,7 @@ func (c *conversation) inTheWay(e *entry, claims tool.Claims) *call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, l := range c.lost {
-		if l.entry.same(e) || conflict(l.planned, claims) {
+		if l.entry != nil && l.entry.same(e) || conflict(l.planned, claims) {
 			return l.call
 		}
 	}
@@ -198,25 +202,38 @@ func (c *conversation) close(ctx context.Context) error {
 	})
 	defer stop()
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.closed.Store(true)
 	for (c.active.Load() > 0 || len(c.lost) > 0) && ctx.Err() == nil {
 		c.cond.Wait()
 	}
-	if c.active.Load() == 0 && len(c.lost) == 0 {
-		c.rt.mu.Lock()
-		defer c.rt.mu.Unlock()
-		if c.rt.sessions[c.key] == c {
-			delete(c.rt.sessions, c.key)
-		}
-		return nil
+	over := c.active.Load() == 0 && len(c.lost) == 0
+	c.mu.Unlock()
+	if !over {
+		return fmt.Errorf("close session %q: still running: %s: %w", c.name, c.still(), context.Cause(ctx))
 	}
-	var still []string
+	c.rt.mu.Lock()
+	defer c.rt.mu.Unlock()
+	if c.rt.sessions[c.key] == c {
+		delete(c.rt.sessions, c.key)
+	}
+	return nil
+}
+
+// still names what runs, and what was given up and has not returned.
+func (c *conversation) still() string {
+	var names []string
+	c.mu.Lock()
 	for _, l := range c.lost {
-		still = append(still, fmt.Sprintf("%s (%s, given up %s ago)", l.first.CalledAs, l.first.ID, time.Since(l.at).Round(time.Second)))
+		names = append(names, fmt.Sprintf("%s (%s, given up %s ago)", l.first.CalledAs, l.first.ID, time.Since(l.at).Round(time.Second)))
 	}
+	turns := slices.Collect(maps.Keys(c.working))
+	c.mu.Unlock()
+	for _, t := range turns {
+		names = append(names, t.still()...)
+	}
+	slices.Sort(names)
 	if n := c.active.Load(); n > 0 {
-		still = append(still, fmt.Sprintf("%d turns", n))
+		names = append(names, fmt.Sprintf("turns: %d", n))
 	}
-	return fmt.Errorf("close session %q: still running: %s: %w", c.name, strings.Join(still, ", "), context.Cause(ctx))
+	return strings.Join(names, ", ")
 }

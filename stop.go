@@ -18,8 +18,9 @@ type stop struct {
 	by    *call // whose siblings it stops; nil: all calls
 }
 
-func (s *stop) result() tool.Result {
-	return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: s.text, Cause: s.cause}}
+// result is that of a call which was stopped.
+func (s *stop) result(c *call) tool.Result {
+	return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: s.text + c.effect(), Detail: s.cause.Error(), Cause: s.cause}}
 }
 
 var (
@@ -28,7 +29,11 @@ var (
 )
 
 func hostStop(ctx context.Context) *stop {
-	return &stop{text: "Aborted: the run was stopped.", cause: context.Cause(ctx)}
+	cause := context.Cause(ctx)
+	if err := ctx.Err(); !errors.Is(cause, err) {
+		cause = fmt.Errorf("%w: %w", err, cause)
+	}
+	return &stop{text: "Aborted: the run was stopped.", cause: cause}
 }
 
 // Interrupt is a person who speaks: calls whose tool says Cancel stop at once,
@@ -52,6 +57,7 @@ func (t *Turn) halt(why *stop) {
 func (t *Turn) hostStops() {
 	now := time.Now()
 	t.mu.Lock()
+	t.heard = true
 	w := t.watch()
 	if w.hard.IsZero() {
 		w.hard = now.Add(hostTime)
@@ -111,7 +117,7 @@ func (t *Turn) abort(why *stop, chosen func(*call) bool) {
 			continue
 		}
 		switch {
-		case c.busy, c.state == running && c.entry != nil && c.entry.tool.Cancel:
+		case c.busy, c.state == running && c.cancels():
 			t.cancel(c, why) // who leads it gives it its result
 		case c.state != running:
 			c.claimed = true
@@ -120,7 +126,7 @@ func (t *Turn) abort(why *stop, chosen func(*call) bool) {
 	}
 	t.mu.Unlock()
 	for _, c := range now {
-		t.settle(c, why.result())
+		t.settle(c, why.result(c))
 	}
 }
 
@@ -138,6 +144,9 @@ func (t *Turn) cancel(c *call, why *stop) {
 
 // stopFor is why a call that has not begun must not begin; nil: it may.
 func (t *Turn) stopFor(c *call) *stop {
+	if t.stopped == nil && t.ctx.Err() != nil {
+		t.stopped = hostStop(t.ctx) // not heard yet
+	}
 	if t.stopped != nil {
 		return t.stopped
 	}
@@ -174,13 +183,19 @@ func (t *Turn) giveUp(l *lease) {
 	if c.state == running {
 		t.running--
 	}
+	if c.busy {
+		t.asking--
+	}
 	cause := l.cause()
+	for o := c.leased; o != nil; o = o.outer { // a wrapper that waits for its context hears it
+		o.finish(errLost, time.Now())
+	}
 	why, lostAs := c.stop, c.leased.lostAs
 	c.failed = c.ran && why == nil && errors.Is(cause, errTime)
 	t.view.session.conv.lose(c)
-	wake := c.atGates(0, 1)
+	next := c.atGates(0, 1)
 	t.mu.Unlock()
-	unpark(wake)
+	t.set.admit(next)
 	if t.set.observe != nil {
 		c.emit(audit.Event{Kind: audit.GivenUp, Text: cause.Error()})
 	}
@@ -190,10 +205,10 @@ func (t *Turn) giveUp(l *lease) {
 		t.mu.Unlock()
 		return
 	}
-	res := tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the run was stopped.", Detail: "it did not return after it was stopped and was given up", Cause: cause}}
+	res := tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the run was stopped." + c.effect(), Detail: "it did not return after it was stopped and was given up", Cause: cause}}
 	switch {
 	case why != nil:
-		res = why.result()
+		res = why.result(c)
 	case errors.Is(cause, errTime):
 		res.Err = c.timedOut("it did not return and was given up")
 	}
@@ -212,7 +227,7 @@ func (t *Turn) late(c *call, res tool.Result) bool {
 	if !c.lost.Load() {
 		return false
 	}
-	unpark(c.atGates(-1, -1))
+	t.set.admit(c.atGates(-1, -1))
 	if t.set.observe != nil {
 		c.emitResult(audit.Late, t.set.cleaned(c.req, res))
 	}
@@ -223,5 +238,5 @@ func (t *Turn) late(c *call, res tool.Result) bool {
 // timedOut is the result of a call that took too long.
 func (c *call) timedOut(detail string) *tool.Error {
 	d := c.otherTime()
-	return &tool.Error{Kind: tool.Timeout, Text: fmt.Sprintf("Timed out after %s.", d), Detail: detail, Cause: context.DeadlineExceeded}
+	return &tool.Error{Kind: tool.Timeout, Text: fmt.Sprintf("Timed out after %s.", d) + c.effect(), Detail: detail, Cause: context.DeadlineExceeded}
 }

@@ -3,11 +3,13 @@ package ferrule
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -39,7 +41,6 @@ type Turn struct {
 	open     int     // calls without a result
 	ready    []*call // wait for a slot, in call order
 	early    []*call // have a question that can be put before they are ready
-	parked   []*call // wait for a place of their tool, source or tenant
 	running  int     // slots in use
 	workers  int
 	asking   int  // of them: put questions before their time
@@ -48,6 +49,7 @@ type Turn struct {
 	hired    bool // there has been one
 	shared   bool // some context of it was used: others may know of it
 	closed   bool
+	heard    bool    // that the host's context has ended
 	stopped  *stop   // the whole turn was stopped
 	fallen   []*stop // calls that stop their siblings, later ones too
 	waiting  map[string]*call
@@ -113,7 +115,10 @@ func (c *conversation) begin(t *Turn, number int) int {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t.held = c.held[number]
+	if t.held = c.held[number]; t.held == nil {
+		t.held = &heldTurn{unknown: true}
+	}
+	delete(c.held, number) // it goes on once
 	for n := c.turns.Load(); n < int64(number) && !c.turns.CompareAndSwap(n, int64(number)); {
 		n = c.turns.Load()
 	}
@@ -221,15 +226,21 @@ func (t *Turn) admit(c *call) {
 		t.mu.Unlock()
 		switch {
 		case c.recorded != nil:
+			if t.set.observe != nil {
+				c.emitResult(audit.Ended, *c.recorded)
+			}
 			t.keep(c, *c.recorded)
 		case c.final:
 			t.settle(c, tool.Result{Err: c.known})
 		default:
-			t.settle(c, why.result())
+			t.settle(c, why.result(c))
 		}
 		return
 	}
 	t.plan(c)
+	if c.step.waits > 0 {
+		c.judged = false // the rules look again when it is ready
+	}
 	free := t.running+len(t.ready) < t.limit
 	if c.step.waits == 0 {
 		t.push(c)
@@ -271,6 +282,7 @@ func (t *Turn) Wait() []tool.Result {
 	}()
 	t.mu.Lock()
 	for {
+		t.hear()
 		if inline = t.alone(); inline != nil {
 			inline.inline = true
 			t.mu.Unlock()
@@ -303,6 +315,17 @@ func (t *Turn) Wait() []tool.Result {
 	return results
 }
 
+// hear looks whether the host has stopped, for who begins something new. The
+// mutex is held, and let go meanwhile.
+func (t *Turn) hear() {
+	if t.heard || t.closed || t.ctx.Err() == nil {
+		return
+	}
+	t.mu.Unlock()
+	t.hostStops()
+	t.mu.Lock()
+}
+
 // recycle gives a turn back to be used again, if nobody else can know of it: it
 // had one call, which ran here, and no function of it looked at its context.
 func (t *Turn) recycle() {
@@ -320,9 +343,20 @@ func (t *Turn) recycle() {
 // answers.
 func (t *Turn) idle() bool {
 	done := func(c *call) bool { return c.claimed }
-	t.ready, t.early, t.parked = slices.DeleteFunc(t.ready, done), slices.DeleteFunc(t.early, done), slices.DeleteFunc(t.parked, done)
-	return t.running == 0 && len(t.calls) == len(t.results) && len(t.ready) == 0 && len(t.early) == 0 && len(t.parked) == 0 &&
-		slices.ContainsFunc(t.calls, func(c *call) bool { return !c.claimed })
+	t.ready, t.early = slices.DeleteFunc(t.ready, done), slices.DeleteFunc(t.early, done)
+	if t.running > 0 || len(t.calls) < len(t.results) || len(t.ready) > 0 || len(t.early) > 0 {
+		return false
+	}
+	left := 0
+	for _, c := range t.calls {
+		if c.parked && !c.claimed || c.claimed && c.state != over {
+			return false
+		}
+		if !c.claimed {
+			left++
+		}
+	}
+	return left > 0
 }
 
 // end lets go of everything, and asks the host for tools of the next turn. The
@@ -334,6 +368,9 @@ func (t *Turn) end() {
 	}
 	unanswer := t.unanswer
 	t.unanswer = nil
+	if t.hired {
+		t.view.session.conv.work(t, false)
+	}
 	var done *heldTurn
 	if t.held != nil && !t.handsBack() {
 		done = t.record()
@@ -348,6 +385,36 @@ func (t *Turn) end() {
 	}
 	_ = s.refresh(t.ctx) // the set stays, and an event said so
 	s.conv.done()
+}
+
+// work says whether a turn has workers.
+func (c *conversation) work(t *Turn, has bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !has:
+		delete(c.working, t)
+	case c.working == nil:
+		c.working = map[*Turn]bool{t: true}
+	default:
+		c.working[t] = true
+	}
+}
+
+// still names the calls of the turn that run or wait for a person.
+func (t *Turn) still() (names []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range t.calls {
+		switch {
+		case c.claimed:
+		case c.state == running:
+			names = append(names, fmt.Sprintf("%s (%s)", c.first.CalledAs, c.first.ID))
+		case c.state == waiting:
+			names = append(names, fmt.Sprintf("%s (%s, waits for a person)", c.first.CalledAs, c.first.ID))
+		}
+	}
+	return names
 }
 
 // done counts a turn as over.

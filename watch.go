@@ -56,7 +56,8 @@ func (t *Turn) listen() {
 // is done for it.
 func (c *call) lease(d time.Duration, lostAs func(error) *tool.Error) *lease {
 	t := c.turn
-	l := &lease{ctx: t.ctx, turn: t, call: c, lostAs: lostAs, env: c.host().Env()}
+	l := &lease{ctx: t.ctx, turn: t, call: c, lostAs: lostAs}
+	l.env = c.host(l).Env()
 	if !c.begin(l, d) {
 		return nil
 	}
@@ -71,12 +72,20 @@ func (c *call) begin(l *lease, d time.Duration) bool {
 	if c.lost.Load() || c.stop != nil || c.claimed || c.leased != nil && c.leased.end.Load() != nil {
 		return false // the last: a wrapper whose own time is over starts nothing
 	}
+	if l.runs && !c.ran { // a tool that was not started is not started after a stop
+		if c.stop = t.stopFor(c); c.stop != nil {
+			return false
+		}
+	}
 	if l.outer = c.leased; l.outer != nil {
 		l.outer.until.Store(0) // a wrapper's time stands still while what it wraps runs
 	}
 	c.leased = l
 	if l.runs {
-		c.ran, c.failed, c.stops = true, false, false
+		c.ran, c.failed, c.stops, c.suspends = true, false, false, false
+		if t.set.observe != nil {
+			c.started = l.began
+		}
 	}
 	if !c.inline { // else it is looked at when it asks
 		t.look(l)
@@ -95,6 +104,7 @@ func (c *call) release(l *lease) error {
 		cause = errTime // nobody looked
 	}
 	l.end.CompareAndSwap(nil, t.set.over)
+	l.returned.Store(true)
 	if l.touched.Load() {
 		t.shared = true
 		l.shut()
@@ -124,7 +134,7 @@ func (t *Turn) observe(l *lease) {
 		if t.stopped == nil {
 			t.stopped = hostStop(t.ctx)
 		}
-		if l.call == nil || l.call.entry.tool.Cancel {
+		if l.call == nil || l.call.cancels() {
 			if l.call != nil && l.call.stop == nil {
 				l.call.stop = t.stopped
 			}

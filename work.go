@@ -36,12 +36,17 @@ func (t *Turn) push(c *call) {
 // already. A worker that begins starts the next: calls that do not block are
 // done by few of them, calls that do by as many as may be.
 func (t *Turn) hire() {
-	more := len(t.ready) > 0 && t.running < t.limit && t.workers-t.asking < t.limit
-	if t.starting || len(t.early) == 0 && !more {
+	ready := len(t.ready) > 0 && t.running < t.limit && t.workers-t.asking < t.limit
+	early := len(t.early) > 0 && t.asking < t.limit
+	if t.starting || !early && !ready {
 		return
 	}
 	t.listen()
-	t.starting, t.hired = true, true
+	if !t.hired {
+		t.hired = true
+		t.view.session.conv.work(t, true)
+	}
+	t.starting = true
 	t.workers++
 	go t.work()
 }
@@ -57,6 +62,7 @@ func (t *Turn) work() {
 	t.mu.Lock()
 	t.starting = false
 	for {
+		t.hear()
 		if c = t.take(); c == nil {
 			break
 		}
@@ -77,7 +83,7 @@ func (t *Turn) work() {
 // take chooses what to do next: questions that can be put early, then the first
 // ready call whose tool, source and tenant have a place.
 func (t *Turn) take() *call {
-	for len(t.early) > 0 {
+	for len(t.early) > 0 && t.asking < t.limit {
 		c := t.early[0]
 		t.early = t.early[1:]
 		if c.claimed || c.state != queued || c.everAsked.Load() {
@@ -89,13 +95,13 @@ func (t *Turn) take() *call {
 		c := t.ready[0]
 		t.ready = t.ready[1:]
 		switch {
-		case c.claimed:
+		case c.claimed || c.state != queued:
 			continue
 		case c.busy:
 			c.pushLater = true
 			continue
 		case !c.enter():
-			t.parked = append(t.parked, c)
+			c.parked, c.judged = true, false
 			if c.askEarly && !c.everAsked.Load() {
 				return t.asksEarly(c) // its question need not wait for a place
 			}
@@ -114,16 +120,19 @@ func (t *Turn) asksEarly(c *call) *call {
 	return c
 }
 
-// unpark lets calls that wait for a place of their tool look again.
-func (t *Turn) unpark() {
+// admitted lets a call go on that waited at a gate, and reports whether it uses
+// the places that it was given there.
+func (t *Turn) admitted(c *call, placed bool) (used bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	parked := t.parked
-	t.parked = nil
-	for _, c := range parked {
-		t.push(c)
+	if c.claimed || !c.parked {
+		return false
 	}
+	c.parked = false
+	c.inside = placed && !c.busy && t.running < t.limit
+	t.push(c)
 	t.hire()
+	return c.inside
 }
 
 // proceed leads a call on, as far as it can go now. It is false when the call
@@ -155,14 +164,16 @@ func (t *Turn) rest(c *call) (mine bool) {
 	if why := t.stopFor(c); why != nil {
 		c.claimed = true
 		t.mu.Unlock()
-		t.settle(c, why.result())
+		t.settle(c, why.result(c))
 		return true
 	}
 	if c.pushLater {
 		c.pushLater = false
-		t.push(c)
-		t.hire()
+		if c.step.waits == 0 { // else another one has moved in front of it
+			t.push(c)
+		}
 	}
+	t.hire()
 	t.cond.Broadcast()
 	t.mu.Unlock()
 	return true
@@ -177,15 +188,15 @@ func (t *Turn) conclude(c *call, res tool.Result) (mine bool) {
 	t.mu.Lock()
 	t.running--
 	c.claimed = true
-	if c.stop == nil && c.ran && c.entry.tool.Cancel && t.ctx.Err() != nil {
+	if c.stop == nil && c.ran && c.cancels() && t.ctx.Err() != nil {
 		c.stop = hostStop(t.ctx) // not heard yet
 	}
 	if c.stop != nil {
-		res = c.stop.result()
+		res = c.stop.result(c)
 		c.failed, c.stops = false, false
 	}
 	t.mu.Unlock()
-	if c.stopsSiblings(t.set.siblings) {
+	if res.Err != nil && c.stopsSiblings(t.set.siblings) {
 		t.stopSiblings(c)
 	}
 	t.settle(c, res)
@@ -203,6 +214,9 @@ func (t *Turn) settle(c *call, res tool.Result) {
 func (t *Turn) keep(c *call, res tool.Result) {
 	if c.everAsked.Load() {
 		c.withdraw() // before it is known that the call is over
+	}
+	if c.inside && !c.lost.Load() {
+		c.leave() // it had its places, and was stopped before it began
 	}
 	t.mu.Lock()
 	t.results[c.index] = res
@@ -233,7 +247,7 @@ func (t *Turn) wait(c *call) (mine bool) {
 	if why := t.stopFor(c); why != nil {
 		c.claimed = true
 		t.mu.Unlock()
-		t.settle(c, why.result())
+		t.settle(c, why.result(c))
 		return true
 	}
 	c.state = waiting
@@ -291,7 +305,7 @@ func (t *Turn) move(c *call) (mine bool) {
 	if why := t.stopFor(c); why != nil {
 		c.claimed = true
 		t.mu.Unlock()
-		t.settle(c, why.result())
+		t.settle(c, why.result(c))
 		return true
 	}
 	if t.schedule == nil {
@@ -300,12 +314,20 @@ func (t *Turn) move(c *call) (mine bool) {
 	}
 	ready := t.schedule.move(c, c.req.Claims, t.calls)
 	behind := func(o *call) bool { return o.step.waits > 0 } // it was ready, and now waits for this one
-	t.ready, t.parked = slices.DeleteFunc(t.ready, behind), slices.DeleteFunc(t.parked, behind)
+	t.ready = slices.DeleteFunc(t.ready, behind)
+	var next []passage
+	for _, o := range t.calls {
+		if o.state == queued && behind(o) {
+			o.parked = false
+			next = append(next, o.atGates(-1, 0)...)
+		}
+	}
 	for _, r := range ready {
 		t.push(r)
 	}
 	t.hire()
 	t.mu.Unlock()
+	t.set.admit(next)
 	c.emitBy(audit.Moved, "", "")
 	return true
 }
