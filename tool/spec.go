@@ -24,6 +24,8 @@ import (
 type Spec[In, Out any] struct {
 	Info
 
+	// All fields are as in [Tool], which says what each is for.
+
 	ClaimsOf     func(In) Claims
 	Validate     func(context.Context, In) (json.RawMessage, error)
 	Permit       func(context.Context, In) (Decision, error)
@@ -58,7 +60,8 @@ type reply interface {
 	valueType() reflect.Type
 }
 
-// New is the short form of a typed tool: what it is and what it does.
+// New is the short form of a typed tool: what it is and what it does. Package
+// [schema] says what the tags of In's fields can say about arguments.
 func New[In, Out any](info Info, run func(context.Context, In) (Out, error)) (*Tool, error) {
 	return Spec[In, Out]{Info: info, Run: run}.Tool()
 }
