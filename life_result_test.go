@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -196,6 +197,9 @@ func TestResults(t *testing.T) {
 		{"O1 an image of 0 bytes", say(tool.Content{Type: tool.ImageContent, MediaType: "image/png"}), "The tool returned image content of 0 bytes."},
 		{"O1 an image of no type", say(tool.Content{Type: tool.ImageContent, Data: []byte("x")}), "The tool returned image content without a media type."},
 		{"O1 a link to nowhere", say(tool.Content{Type: tool.LinkContent}), "The tool returned a link without an address."},
+		{"O1 a link with an address of 10 MB", say(tool.Content{Type: tool.LinkContent, URI: "https://example.org/" + strings.Repeat("a", 10<<20)}), "The tool returned a link with an address that is too long."},
+		{"O1 a link of a type without end", say(tool.Content{Type: tool.LinkContent, URI: "a", MediaType: strings.Repeat("a", 256)}), "The tool returned a link with a media type that is too long."},
+		{"O1 an image of a type without end", say(tool.Content{Type: tool.ImageContent, Data: []byte("x"), MediaType: strings.Repeat("a", 256)}), "The tool returned image content with a media type that is too long."},
 		{"O1 a block of no type", say(tool.Content{Text: "x"}), "The tool returned content of an unknown type."},
 		{"O1 a block of an unknown type", say(tool.Text("a"), tool.Content{Type: "video"}), "The tool returned content of an unknown type."},
 		{"O1 structured output that is not JSON", say(tool.Content{Type: tool.JSONContent, JSON: json.RawMessage(`{"a":`)}), "The tool returned output that does not fit its schema."},
@@ -212,6 +216,45 @@ func TestResults(t *testing.T) {
 			}
 		})
 	}
+	full := tool.Content{Text: "t", JSON: json.RawMessage("not json"), Data: []byte("d"), MediaType: "m", Name: "n", Width: 1, Height: 2, URI: "u"}
+	for _, want := range []tool.Content{
+		tool.Text("t"),
+		{Type: tool.JSONContent, JSON: json.RawMessage(`{}`)},
+		{Type: tool.ImageContent, Data: []byte("d"), MediaType: "m", Name: "n", Width: 1, Height: 2},
+		{Type: tool.AudioContent, Data: []byte("d"), MediaType: "m", Name: "n"},
+		{Type: tool.LinkContent, URI: "u", Text: "t", MediaType: "m", Name: "n"},
+	} {
+		t.Run(fmt.Sprintf("O1 a block of %s has the fields of its type and no others", want.Type), func(t *testing.T) {
+			block := full
+			block.Type = want.Type
+			if want.JSON != nil {
+				block.JSON = want.JSON
+			}
+			given := []tool.Content{block, tool.Text("after")}
+			res := callOne(t, &ferrule.Runtime{}, say(given...), "")
+			if !reflect.DeepEqual(res.Content, []tool.Content{want, tool.Text("after")}) {
+				t.Errorf("content = %+v, want %+v", res.Content, want)
+			}
+			if _, err := json.Marshal(res); err != nil {
+				t.Errorf("the result cannot be sent: %v", err)
+			}
+			if !reflect.DeepEqual(given[0], block) {
+				t.Errorf("the tool's own content was written to: %+v", given[0])
+			}
+		})
+	}
+	t.Run("O1 names and titles without end are cut, never within a character", func(t *testing.T) {
+		long := strings.Repeat("é", 1<<20)
+		res := callOne(t, &ferrule.Runtime{}, say(tool.Content{Type: tool.LinkContent, URI: "u", Text: long, Name: long}, tool.Content{Type: tool.ImageContent, Data: []byte("x"), MediaType: "m", Name: long}), "")
+		want := strings.Repeat("é", 1000) + "…"
+		if len(res.Content) != 2 || res.Content[0].Text != want || res.Content[0].Name != want || res.Content[1].Name != want {
+			t.Errorf("%d blocks: %.50s", len(res.Content), fmt.Sprint(res.Content))
+		}
+		just := strings.Repeat("é", 1000)
+		if res := callOne(t, &ferrule.Runtime{}, say(tool.Content{Type: tool.LinkContent, URI: "u", Text: just}), ""); res.Content[0].Text != just {
+			t.Errorf("a title of 1,000 characters was cut to %d", utf8.RuneCountInString(res.Content[0].Text))
+		}
+	})
 	t.Run("O1 a failure needs no structured output", func(t *testing.T) {
 		def := countTool("")
 		def.Run = func(context.Context, tool.Args) (tool.Result, error) { return tool.Result{}, errBroken }
@@ -271,6 +314,27 @@ func TestLongResults(t *testing.T) {
 			t.Errorf("the model reads %.50s", res)
 		}
 	})
+	blocks := []tool.Content{tool.Text("alpha"), tool.Text(""), {Type: tool.JSONContent, JSON: json.RawMessage(`"bétà"`)}, tool.Text("試"), tool.Text("gamma")}
+	whole := []rune(tool.TextOf(blocks))
+	for _, how := range []string{"head", "tail", "middle"} {
+		t.Run("O4 what is cut is the text as it stands uncut, newlines between blocks too: "+how, func(t *testing.T) {
+			for n := 1; n <= len(whole); n++ {
+				first, last := (n+1)/2, n/2
+				begin, end := string(whole[:first]), string(whole[len(whole)-last:])
+				want := map[string]string{
+					"head":   fmt.Sprintf("%s\n[Truncated: %d chars total, showing first %d]", string(whole[:n]), len(whole), n),
+					"tail":   fmt.Sprintf("[Truncated: %d chars total, showing last %d]\n%s", len(whole), n, string(whole[len(whole)-n:])),
+					"middle": fmt.Sprintf("%s\n[Truncated: %d chars total, showing first %d and last %d]\n%s", begin, len(whole), first, last, end),
+				}[how]
+				if n == len(whole) {
+					want = string(whole)
+				}
+				if res := long(tool.Limit{Chars: n, Cut: how}, blocks...); res.String() != want {
+					t.Errorf("%d characters:\ngot  %q\nwant %q", n, res, want)
+				}
+			}
+		})
+	}
 	t.Run("O7 JSON that is too long is never cut into invalid JSON", func(t *testing.T) {
 		image := tool.Content{Type: tool.ImageContent, MediaType: "image/png", Data: make([]byte, size)}
 		res := long(tool.Limit{Chars: 10}, tool.Content{Type: tool.JSONContent, JSON: json.RawMessage(`"` + strings.Repeat("a", 100) + `"`)}, image)
@@ -288,6 +352,55 @@ func TestLongResults(t *testing.T) {
 			t.Errorf("cost %d MB", n>>20)
 		}
 	})
+	t.Run("O8 many small blocks cost little more than one large one", func(t *testing.T) {
+		const bound = 32 << 20
+		blocks := make([]tool.Content, 200_000)
+		for i := range blocks {
+			blocks[i] = tool.Text("ab")
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		res := long(tool.Limit{Cut: "tail"}, blocks...)
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n >= bound || !strings.HasPrefix(res.String(), "[Truncated: 599999 chars total, showing last 64000]\nb\nab\nab\n") {
+			t.Errorf("cost %d MB: %.80s", n>>20, res)
+		}
+	})
+	t.Run("O3 more tokens than can be counted in bytes are no limit", func(t *testing.T) {
+		for _, tokens := range []int{math.MaxInt/4 + 1, math.MaxInt/2 + 1, math.MaxInt, tool.Unlimited} {
+			if res := long(tool.Limit{Tokens: tokens}, tool.Text("hello")); res.String() != "hello" {
+				t.Errorf("%d tokens: the model reads %q", tokens, res)
+			}
+		}
+	})
+	both := func(failure, content int) tool.Result {
+		def := doing(readerTool("read"), func(context.Context, tool.Args) (tool.Result, error) {
+			return sayText(strings.Repeat("c", content)), errors.New(strings.Repeat("e", failure))
+		})
+		return callOne(t, &ferrule.Runtime{}, def, "")
+	}
+	for _, tt := range []struct {
+		name             string
+		failure, content int // characters
+		e, c             int // of them that the model reads
+	}{
+		{"both are too long", 64_000, 64_000, 32_000, 31_999},
+		{"the error is short", 1000, 64_000, 1000, 62_999},
+		{"the content is short", 64_000, 1000, 62_999, 1000},
+		{"together they are too long", 40_000, 30_000, 33_999, 30_000},
+		{"both have room", 32_000, 31_999, 32_000, 31_999},
+		{"there is no content", 64_000, 0, 64_000, 0},
+	} {
+		t.Run("O3 an error and the content beside it share one room: "+tt.name, func(t *testing.T) {
+			res := both(tt.failure, tt.content)
+			failure, content := res.Err.Text, tool.TextOf(res.Content)
+			notice := regexp.MustCompile(`\n\[Truncated: .*\]\n`)
+			e, c := len(notice.ReplaceAllString(failure, "")), len(notice.ReplaceAllString(content, ""))
+			if e != tt.e || c != tt.c {
+				t.Errorf("the model reads %d characters of the error and %d of the content, want %d and %d", e, c, tt.e, tt.c)
+			}
+		})
+	}
 	t.Run("O3 an error is limited", func(t *testing.T) {
 		def := doing(readerTool("read"), func(context.Context, tool.Args) (tool.Result, error) {
 			return tool.Result{}, errors.New(strings.Repeat("a", size))

@@ -61,7 +61,7 @@ func wellFormed(e *tool.Error) *tool.Error {
 		return e
 	}
 	w := *e
-	w.Text = strings.ToValidUTF8(w.Text, "\uFFFD")
+	w.Text = valid(w.Text)
 	return &w
 }
 
@@ -73,6 +73,14 @@ func (c *call) invalidOutput(res tool.Result, text string, err error) tool.Resul
 	return tool.Result{Err: &tool.Error{Kind: tool.InvalidOutput, Text: text, Detail: err.Error(), Cause: err}}
 }
 
+// Bounds of what is not cut with a result: an address that was cut would lead
+// elsewhere.
+const (
+	maxURI       = 8 << 10 // bytes
+	maxMediaType = 255     // bytes
+	maxLabel     = 1000    // characters of a name or a link's title; more are cut
+)
+
 // checkBlock says what is wrong with a block; "": nothing.
 func checkBlock(b *tool.Content) string {
 	switch b.Type {
@@ -83,10 +91,17 @@ func checkBlock(b *tool.Content) string {
 			return fmt.Sprintf("The tool returned %s content of 0 bytes.", b.Type)
 		case b.MediaType == "":
 			return fmt.Sprintf("The tool returned %s content without a media type.", b.Type)
+		case len(b.MediaType) > maxMediaType:
+			return fmt.Sprintf("The tool returned %s content with a media type that is too long.", b.Type)
 		}
 	case tool.LinkContent:
-		if b.URI == "" {
+		switch {
+		case b.URI == "":
 			return "The tool returned a link without an address."
+		case len(b.URI) > maxURI:
+			return "The tool returned a link with an address that is too long."
+		case len(b.MediaType) > maxMediaType:
+			return "The tool returned a link with a media type that is too long."
 		}
 	default:
 		return "The tool returned content of an unknown type."
@@ -94,23 +109,56 @@ func checkBlock(b *tool.Content) string {
 	return ""
 }
 
-// mended replaces bytes in texts that are not UTF-8. The tool's own content is
+// mended is content of which every block is proper. The tool's own content is
 // not written to.
 func mended(res tool.Result) tool.Result {
-	good := func(s string) bool { return utf8.ValidString(s) }
 	copied := false
-	for i, b := range res.Content {
-		if good(b.Text) && good(b.Name) && good(b.MediaType) && good(b.URI) {
+	for i := range res.Content {
+		b := &res.Content[i]
+		p := proper(b)
+		if p.Text == b.Text && p.Name == b.Name && p.MediaType == b.MediaType && p.URI == b.URI &&
+			len(p.JSON) == len(b.JSON) && len(p.Data) == len(b.Data) && p.Width == b.Width && p.Height == b.Height {
 			continue
 		}
 		if !copied {
 			res.Content = slices.Clone(res.Content)
 			copied = true
 		}
-		m := &res.Content[i]
-		for _, s := range []*string{&m.Text, &m.Name, &m.MediaType, &m.URI} {
-			*s = strings.ToValidUTF8(*s, "\uFFFD")
-		}
+		res.Content[i] = p
 	}
 	return res
+}
+
+// proper is a block with the fields of its type and no others: nobody has
+// looked at those. Bytes in texts that are not UTF-8 are replaced.
+func proper(b *tool.Content) tool.Content {
+	p := tool.Content{Type: b.Type}
+	switch b.Type {
+	case tool.TextContent:
+		p.Text = valid(b.Text)
+	case tool.JSONContent:
+		p.JSON = b.JSON
+	case tool.ImageContent, tool.AudioContent:
+		p.Data, p.MediaType, p.Name = b.Data, valid(b.MediaType), label(b.Name)
+		if b.Type == tool.ImageContent {
+			p.Width, p.Height = b.Width, b.Height
+		}
+	case tool.LinkContent:
+		p.URI, p.MediaType, p.Text, p.Name = valid(b.URI), valid(b.MediaType), label(b.Text), label(b.Name)
+	}
+	return p
+}
+
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// label is a text that is short: the beginning of s, if s is not.
+func label(s string) string {
+	n := 0
+	for at := range s {
+		if n == maxLabel {
+			return valid(s[:at]) + "…"
+		}
+		n++
+	}
+	return valid(s)
 }

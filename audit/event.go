@@ -48,15 +48,15 @@ const (
 	Requested Kind = "requested" // a call arrived
 	Decided   Kind = "decided"   // allow, ask or deny, and by which rule
 	Asked     Kind = "asked"     // a person is asked
-	Answered  Kind = "answered"
-	Changed   Kind = "changed" // the input is another now
-	Moved     Kind = "moved"   // its claims are others now: it is scheduled anew
-	Started   Kind = "started" // the tool runs
-	Updated   Kind = "updated" // output or progress while it runs
-	Blocked   Kind = "blocked" // a hook stopped it
-	Scrubbed  Kind = "scrubbed"
-	Cut       Kind = "cut"      // its result was too long
-	Ended     Kind = "ended"    // it has its result
-	GivenUp   Kind = "given up" // it did not return when it was told to
-	Late      Kind = "late"     // it returned after it was given up
+	Answered  Kind = "answered"  // the answer reached its call
+	Changed   Kind = "changed"   // the input is another now
+	Moved     Kind = "moved"     // its claims are others now: it is scheduled anew
+	Started   Kind = "started"   // the tool runs
+	Updated   Kind = "updated"   // output or progress while it runs
+	Blocked   Kind = "blocked"   // a hook stopped it
+	Scrubbed  Kind = "scrubbed"  // something was taken out of its result; not built yet
+	Cut       Kind = "cut"       // its result was too long
+	Ended     Kind = "ended"     // it has its result
+	GivenUp   Kind = "given up"  // it did not return when it was told to
+	Late      Kind = "late"      // it returned after it was given up
 )

@@ -66,6 +66,8 @@ func Combine(c Case, voices ...Voice) Ruling {
 	switch {
 	case r.Asks() && !c.Person:
 		return c.nobody(r)
+	case r.Decision == (tool.Decision{}):
+		r.Decision = unreasoned()
 	case r.Verdict == tool.Deny && r.Override:
 		r.Message = first(r.Message, r.Reason)
 		r.Reason = strings.TrimPrefix(r.Reason+"; a person could overrule it: set Runtime.Inbox or Runtime.Answer", "; ")
@@ -98,6 +100,16 @@ func (r *Ruling) join(d tool.Decision) {
 		r.Rule = d.Rule
 	}
 	r.Override = r.Override && d.Override
+}
+
+// unreasoned is a denial that says nothing, which is more often forgotten than
+// meant.
+func unreasoned() tool.Decision {
+	return tool.Decision{
+		Verdict: tool.Deny, Rule: "without a reason",
+		Reason:  "a zero Decision denies; where no rule speaks return tool.Silent",
+		Message: denied,
+	}
 }
 
 // unspoken is what holds where every voice is silent.
@@ -153,9 +165,12 @@ func Approval(i *tool.Info, trust tool.Trust) tool.Decision {
 	return tool.Decision{Verdict: tool.Silent}
 }
 
+// denied is what the model reads where nobody gave it a reason.
+const denied = "Tool call was denied."
+
 // DenialText is what the model reads when a call is denied.
 func DenialText(d tool.Decision) string {
-	return first(d.Message, d.Reason, "Tool call was denied.")
+	return first(d.Message, d.Reason, denied)
 }
 
 // RejectionText is what the model reads when a person said no: what the person

@@ -53,6 +53,8 @@ func TestCombine(t *testing.T) {
 		{"P1 one reason given twice is one", writer, []policy.Voice{says(policy.ByPolicy, ask, "new"), says(policy.ByHost, ask, "new")}, ask, policy.ByPolicy, "new"},
 		{"P1 the reasons of weaker voices are not those of the ruling", writer, []policy.Voice{says(policy.ByPolicy, ask, "outside"), says(policy.ByHost, deny, "bad")}, deny, policy.ByHost, "bad"},
 		{"P1 the zero decision denies", reader, []policy.Voice{{By: policy.ByHost}}, deny, policy.ByHost, ""},
+		{"P1 the zero decision denies, and the operator reads that it may be forgotten", reader, []policy.Voice{{By: policy.ByPolicy}, {By: policy.ByHost}}, deny, policy.ByPolicy, "a zero Decision denies; where no rule speaks return tool.Silent"},
+		{"P1 the zero decision adds nothing to a denial with a reason", reader, []policy.Voice{{By: policy.ByPolicy}, says(policy.ByHost, deny, "odd")}, deny, policy.ByPolicy, "odd"},
 		{"P1 what is no verdict denies", reader, []policy.Voice{says(policy.ByPolicy, noSuchVerdict, "odd"), says(policy.ByHost, allow, "")}, deny, policy.ByPolicy, "odd"},
 		{"P1 what is no verdict denies, although it may be overruled", reader, []policy.Voice{
 			{By: policy.ByPermit, Decision: tool.Decision{Verdict: 255, Override: true}},
@@ -89,6 +91,15 @@ func TestCombine(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestZeroDecision(t *testing.T) {
+	t.Run("P1 the model reads nothing of why a denial has no reason", func(t *testing.T) {
+		got := policy.Combine(reader, policy.Voice{By: policy.ByPolicy})
+		if text := policy.DenialText(got.Decision); text != "Tool call was denied." {
+			t.Errorf("got %q", text)
+		}
+	})
 }
 
 func TestAllSilent(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/tool"
@@ -41,6 +42,11 @@ type Question struct {
 	Expires time.Time `json:"expires"`
 }
 
+func (q Question) clone() Question {
+	q.Claims.Touches = slices.Clone(q.Claims.Touches)
+	return q
+}
+
 // NoteEarly stands at a question about a call whose turn has not come: what it
 // shows may still change, and then it is asked again.
 const NoteEarly = "earlier calls have not run yet"
@@ -71,11 +77,17 @@ type Answer struct {
 	Withdrawn bool `json:"withdrawn,omitempty"`
 }
 
+func (a Answer) clone() Answer {
+	a.Input = slices.Clone(a.Input)
+	return a
+}
+
 // Inbox keeps questions until they are answered. An implementation
 //
 //   - takes the first answer and refuses every other one,
 //   - hands an answer out once, and only for the digest that was asked about,
 //   - refuses answers and uses after the question has expired,
+//   - shares no memory with its callers: what goes in and out is copied,
 //   - is safe for concurrent use.
 type Inbox interface {
 	// Ask puts a question. One with an id that is there already is left as it
@@ -87,7 +99,8 @@ type Inbox interface {
 	// Use takes the answer: [ErrWaiting] while there is none, [ErrUsed] after
 	// it was taken, [ErrChanged] for another digest.
 	Use(ctx context.Context, id, digest string) (Answer, error)
-	// Pending lists what is not answered, oldest first.
+	// Pending lists what is not answered, oldest first: by the time of asking,
+	// then in the order of arrival.
 	Pending(context.Context) ([]Question, error)
 	// Watch calls f with the id of each question that is answered from now on,
 	// until stop is called. f returns at once.

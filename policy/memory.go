@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,19 +13,27 @@ import (
 // must not be copied.
 type Memory struct {
 	mu       sync.Mutex
-	open     []*asked // in the order of asking
 	byID     map[string]*asked
+	open     map[string]*asked // of them: not answered
+	swept    time.Time
 	watchers map[int]func(string)
-	next     int
+	next     int // of watchers and questions
 }
 
 var _ Inbox = (*Memory)(nil)
 
+// asked is a question and what became of it.
 type asked struct {
 	Question
-	answer *Answer
-	used   bool
+	place  int       // in the order of arrival
+	answer *Answer   // nil: none yet
+	used   bool      // the answer was taken
+	until  time.Time // when it is forgotten; zero: not yet known
 }
+
+// remembered is how long a question that is over is kept: a late answer hears
+// why it is refused.
+const remembered = 24 * time.Hour
 
 func (a *asked) over(now time.Time) bool { return !a.Expires.IsZero() && !now.Before(a.Expires) }
 
@@ -40,34 +49,50 @@ func (m *Memory) Ask(_ context.Context, q Question) error {
 		return nil
 	}
 	if m.byID == nil {
-		m.byID = make(map[string]*asked)
+		m.byID, m.open = make(map[string]*asked), make(map[string]*asked)
 	}
-	a := &asked{Question: q}
-	m.byID[q.ID] = a
-	m.open = append(m.open, a)
+	a := &asked{Question: q.clone(), place: m.next}
+	m.next++
+	if !q.Expires.IsZero() {
+		a.until = q.Expires.Add(remembered)
+	}
+	m.byID[q.ID], m.open[q.ID] = a, a
 	return nil
 }
 
-// sweep forgets what was used, and what expired a day ago: until then a late
-// answer hears why it is refused.
+// sweep forgets what was over a day ago, and of what is over since then all that
+// nobody can see any more. It looks at every question, so not each time.
 func (m *Memory) sweep(now time.Time) {
-	m.open = slices.DeleteFunc(m.open, func(a *asked) bool {
-		old := !a.Expires.IsZero() && now.Sub(a.Expires) > 24*time.Hour
-		if old {
-			delete(m.byID, a.ID)
+	if now.Sub(m.swept) < time.Minute {
+		return
+	}
+	m.swept = now
+	for id, a := range m.byID {
+		if a.over(now) {
+			delete(m.open, id)
+			a.strip()
+			a.stripAnswer()
 		}
-		return old
-	})
+		if !a.until.IsZero() && now.After(a.until) {
+			delete(m.byID, id)
+		}
+	}
 }
 
 // Answer answers a question, the first time.
 func (m *Memory) Answer(_ context.Context, id string, answer Answer) error {
 	m.mu.Lock()
-	a := m.byID[id]
-	err := a.answerable(time.Now())
+	a, now := m.byID[id], time.Now()
+	err := a.answerable(now)
 	var tell []func(string)
 	if err == nil {
+		answer = answer.clone()
 		a.answer = &answer
+		delete(m.open, id)
+		a.strip()
+		if answer.Withdrawn {
+			a.forget(now)
+		}
 		for _, f := range m.watchers {
 			tell = append(tell, f)
 		}
@@ -94,16 +119,37 @@ func (a *asked) answerable(now time.Time) error {
 	return nil
 }
 
+// strip drops what only a person who can still answer needs to see, stripAnswer
+// what only the call that can still use it.
+
+func (a *asked) strip() { a.Question = Question{ID: a.ID, Digest: a.Digest, Expires: a.Expires} }
+
+func (a *asked) stripAnswer() {
+	if a.answer != nil {
+		a.answer = new(Answer)
+	}
+}
+
+// forget lets a question that is over go, also one that never expires.
+func (a *asked) forget(now time.Time) {
+	if a.until.IsZero() {
+		a.until = now.Add(remembered)
+	}
+}
+
 // Use takes the answer, once.
 func (m *Memory) Use(_ context.Context, id, digest string) (Answer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	a := m.byID[id]
-	if err := a.usable(digest, time.Now()); err != nil {
+	a, now := m.byID[id], time.Now()
+	if err := a.usable(digest, now); err != nil {
 		return Answer{}, fmt.Errorf("inbox: use of %q: %w", id, err)
 	}
+	answer := *a.answer
 	a.used = true
-	return *a.answer, nil
+	a.stripAnswer()
+	a.forget(now)
+	return answer, nil
 }
 
 func (a *asked) usable(digest string, now time.Time) error {
@@ -127,11 +173,18 @@ func (m *Memory) Pending(context.Context) ([]Question, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
-	var list []Question
+	var waiting []*asked
 	for _, a := range m.open {
-		if a.answerable(now) == nil {
-			list = append(list, a.Question)
+		if !a.over(now) {
+			waiting = append(waiting, a)
 		}
+	}
+	slices.SortFunc(waiting, func(a, b *asked) int {
+		return cmp.Or(a.Asked.Compare(b.Asked), cmp.Compare(a.place, b.place))
+	})
+	var list []Question
+	for _, a := range waiting {
+		list = append(list, a.clone())
 	}
 	return list, nil
 }

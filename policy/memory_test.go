@@ -2,15 +2,19 @@ package policy_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 func TestMemory(t *testing.T) {
@@ -54,6 +58,88 @@ func TestMemory(t *testing.T) {
 			}
 		})
 	})
+	t.Run("P5 what never expires is forgotten once its answer is used or nobody wants it", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			in := new(policy.Memory)
+			for _, id := range []string{"used", "withdrawn", "open"} {
+				if err := in.Ask(t.Context(), policy.Question{ID: id}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			answer(t, in, "used", "ada")
+			if _, err := in.Use(t.Context(), "used", ""); err != nil {
+				t.Fatal(err)
+			}
+			if err := in.Answer(t.Context(), "withdrawn", policy.Answer{Withdrawn: true}); err != nil {
+				t.Fatal(err)
+			}
+			for _, after := range []struct {
+				wait time.Duration
+				want error
+			}{{time.Hour, policy.ErrAnswered}, {24 * time.Hour, policy.ErrNotAsked}} {
+				time.Sleep(after.wait)
+				ask(t, in, fmt.Sprint("after ", after.wait), time.Hour) // makes room for itself
+				for _, id := range []string{"used", "withdrawn"} {
+					if err := in.Answer(t.Context(), id, policy.Answer{}); !errors.Is(err, after.want) {
+						t.Errorf("%s, after %s: got %v, want %v", id, after.wait, err, after.want)
+					}
+				}
+			}
+			answer(t, in, "open", "ada")
+		})
+	})
+	t.Run("P6 what is answered or has expired is not kept whole", func(t *testing.T) {
+		const many, size = 32, 1 << 20
+		for name, finish := range map[string]func(in policy.Inbox, id string){
+			"used": func(in policy.Inbox, id string) {
+				edited := policy.Answer{Allow: true, Input: make([]byte, size)}
+				if err := in.Answer(t.Context(), id, edited); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := in.Use(t.Context(), id, ""); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"answered": func(in policy.Inbox, id string) { answer(t, in, id, "ada") },
+			"expired":  func(policy.Inbox, string) { time.Sleep(2 * time.Minute) },
+		} {
+			t.Run("P6 "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					in := new(policy.Memory)
+					before := heap()
+					for i := range many {
+						id := fmt.Sprint(i)
+						q := policy.Question{ID: id, Input: strings.Repeat("x", size), Expires: time.Now().Add(time.Minute)}
+						if err := in.Ask(t.Context(), q); err != nil {
+							t.Fatal(err)
+						}
+						finish(in, id)
+					}
+					if kept := heap() - before; kept > many*size/4 {
+						t.Errorf("%d questions of %d MB keep %d MB", many, size>>20, kept>>20)
+					}
+					runtime.KeepAlive(in)
+				})
+			})
+		}
+	})
+	t.Run("P6 a question costs the same however many there are", func(t *testing.T) {
+		in, start := new(policy.Memory), time.Now()
+		for i := range 50_000 {
+			ask(t, in, fmt.Sprint(i), time.Hour)
+		}
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("50,000 questions took %s", took)
+		}
+	})
+}
+
+// heap is how much memory is in use.
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // ask puts a question that lasts so long. Its digest is that of its id.
@@ -353,6 +439,43 @@ func testInbox(t *testing.T, empty func() policy.Inbox) {
 				t.Errorf("after two answers: got %q, want m b c", got)
 			}
 		})
+	})
+	t.Run("P6 the oldest is what was asked first, whenever it arrived", func(t *testing.T) {
+		in, now := empty(), time.Now()
+		for _, q := range []struct {
+			id  string
+			age time.Duration
+		}{{"d", 0}, {"b", time.Minute}, {"c", time.Minute}, {"a", time.Hour}, {"e", 0}} {
+			if err := in.Ask(t.Context(), policy.Question{ID: q.id, Asked: now.Add(-q.age), Expires: now.Add(time.Hour)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := pending(t, in); !slices.Equal(got, []string{"a", "b", "c", "d", "e"}) {
+			t.Errorf("got %q, want a b c d e", got)
+		}
+	})
+	t.Run("P5 what goes in and comes out is shared with nobody", func(t *testing.T) {
+		in := empty()
+		touches := []tool.Access{{Resource: "file:/a", Write: true}}
+		if err := in.Ask(t.Context(), policy.Question{ID: "a", Claims: tool.Claims{Touches: touches}}); err != nil {
+			t.Fatal(err)
+		}
+		touches[0] = tool.Access{Resource: "file:/asked"}
+		for range 2 {
+			list, err := in.Pending(t.Context())
+			if err != nil || len(list) != 1 || list[0].Claims.Touches[0] != (tool.Access{Resource: "file:/a", Write: true}) {
+				t.Fatalf("got %+v, %v, want what was asked", list, err)
+			}
+			list[0].Claims.Touches[0] = tool.Access{Resource: "file:/listed"}
+		}
+		input := json.RawMessage(`{"to":"bob"}`)
+		if err := in.Answer(t.Context(), "a", policy.Answer{Allow: true, Input: input}); err != nil {
+			t.Fatal(err)
+		}
+		copy(input, `{"to":"eve"}`)
+		if got, err := in.Use(t.Context(), "a", ""); err != nil || string(got.Input) != `{"to":"bob"}` {
+			t.Errorf("got %s, %v, want what was answered", got.Input, err)
+		}
 	})
 	t.Run("P4 what is listed is what was asked", func(t *testing.T) {
 		in := empty()

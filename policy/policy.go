@@ -14,11 +14,18 @@ package policy
 
 import "github.com/ferrule-dev/ferrule/tool"
 
-// Policy says what the rules say about a call. Decide is pure and quick: it
-// depends on the request alone, is asked again when the request changes, and
-// must be safe for concurrent use. Where no rule speaks it is [tool.Silent];
-// the zero decision denies. A panic denies.
+// Policy says what the rules say about a call. An implementation of Decide
+//
+//   - is pure and quick: it depends on the request alone and is asked again when
+//     that changes,
+//   - neither changes the request nor keeps it: it is the call itself,
+//   - returns [tool.Silent] where no rule speaks: the zero decision denies, and
+//     so does a panic,
+//   - is safe for concurrent use.
+//
+// Rules match Request.Name: Tool.Name is the same for tools of every source.
 type Policy interface {
+	// Decide gives the decision and why.
 	Decide(*tool.Request) tool.Decision
 }
 

@@ -13,16 +13,20 @@ type Call struct {
 }
 
 // Caller is on whose behalf a call is made. The zero value is the local
-// principal, with nobody there.
+// principal, with nobody there. Tenant, Principal and Session together tell one
+// session from another; the rest is for tools, rules and records.
 type Caller struct {
 	Principal string // for whom the session runs; "" is local
-	Session   string // one conversation
+	Session   string // one conversation; "": a new one
 	Client    string // the program that sent it
 	Tenant    string // principals that share nothing with others
 	Agent     string // which agent of the session
 	Run       string // one request within the session
-	Attended  bool   // a person is there to talk to
-	Prompt    string // what the session was asked to do, where the host said
+	// Attended: a person is there to talk to. Only tools that say NeedsUser
+	// depend on it: a question goes to the inbox either way, where somebody may
+	// answer it later.
+	Attended bool
+	Prompt   string // what the session was asked to do, where the host said
 	// Values are the host's own, for its tools and rules. They must not change
 	// once given.
 	Values map[string]any
@@ -76,9 +80,13 @@ func trustWords() []string {
 type Request struct {
 	Caller Caller
 	Source Source
-	Tool   *Info // not to be changed; nil where the name led to no tool
-	// Name is the tool as models call it, whatever alias was used; CalledAs is
-	// what the model wrote. Rules match Name.
+	// Tool is not to be changed; nil where the name led to no tool. Its Name has
+	// no source in it: a rule that matches Tool.Name matches the tool of that
+	// name of every source.
+	Tool *Info
+	// Name is the tool as models call it, whatever alias was used, with its
+	// source in front unless the operator chose otherwise: rules match it.
+	// CalledAs is what the model wrote.
 	Name, CalledAs string
 
 	ID     string // Ferrule's own, unique
@@ -88,7 +96,7 @@ type Request struct {
 
 	Args   Args
 	Claims Claims // of this call, as far as they are believed
-	Key    string // names the effect of the call; "": no key
+	Key    string // names the effect of the call; "": no key; see Tool.Key
 }
 
 // Clone copies a request, so that a change of one is none of the other.

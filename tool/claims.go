@@ -11,6 +11,9 @@ import (
 // Claims are what a tool says about its calls. Nothing claimed means the
 // worst: it writes, runs alone, destroys, reaches outside, must never run
 // twice, and touches everything.
+//
+// Alone is within a turn: turns of one session that run at the same time are not
+// ordered with each other.
 type Claims struct {
 	ReadOnly   bool // changes no lasting state; implies Parallel
 	Parallel   bool // may overlap other parallel calls

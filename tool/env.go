@@ -22,7 +22,7 @@ type Host struct {
 	// Send delivers an update at once.
 	Send func(Update)
 	// UseSecret hands a secret that the tool has named to use, and to nothing
-	// else.
+	// else. Package ferrule has no secrets yet.
 	UseSecret func(ctx context.Context, name string, use func(value []byte) error) error
 }
 
@@ -109,8 +109,9 @@ func (e *Env) send(u Update) {
 	}
 }
 
-// Stdout streams text while the call runs. What is returned beats what was
-// streamed; a tool that returns nothing has returned its stream.
+// Stdout streams text to the observer while the call runs. What is returned
+// beats what was streamed. Not built yet: that a tool which returns nothing has
+// returned its stream. Until then its result is empty.
 func (e *Env) Stdout() io.Writer { return stream{e, "stdout"} }
 
 // Stderr is like Stdout.
@@ -137,7 +138,8 @@ func (e *Env) Emit(c Content) { e.send(Update{Content: &c}) }
 // errNoSecrets is what a call gets that runs where no secrets are kept.
 var errNoSecrets = errors.New("no secrets here: the call runs without a runtime, or the runtime has no source of secrets")
 
-// Secret uses a secret inside a function. The value must not leave it.
+// Secret uses a secret inside a function. The value must not leave it. Not built
+// yet in package ferrule: there every secret is refused.
 func (e *Env) Secret(ctx context.Context, name string, use func(value []byte) error) error {
 	if e == nil || e.host.UseSecret == nil {
 		return errNoSecrets

@@ -47,14 +47,16 @@ func (e *Error) Unwrap() error {
 // Err nil and nothing else set it is a plain failure.
 type Outcome struct {
 	Err error
-	// Fatal ends the run after the results of this turn.
+	// Fatal asks the host to end the run after the results of this turn. Ferrule
+	// delivers them and goes on; the host finds it with errors.As, which leads
+	// from Result.Err to the Outcome.
 	Fatal bool
 	// StopSiblings ends the calls beside this one.
 	StopSiblings bool
 	// Suspend is a question to a person. Nothing was done yet: the call runs
 	// anew once there is an answer, and finds it with Env.Answer.
 	Suspend string
-	// RetryAfter says that the same call may work later.
+	// RetryAfter says that the same call may work later. The model reads when.
 	RetryAfter time.Duration
 }
 
@@ -84,29 +86,30 @@ func (o *Outcome) Unwrap() error {
 // act on the kind, never on a text.
 type Kind string
 
-// Every kind that a result can have.
+// Every kind that a result can have. What is marked * is not built yet: it comes
+// from a tool, if at all.
 const (
-	UnknownTool    Kind = "unknown_tool"
-	NotLoaded      Kind = "not_loaded"
-	InvalidInput   Kind = "invalid_input"
-	InvalidValue   Kind = "invalid_value"
-	Denied         Kind = "denied"
-	Rejected       Kind = "rejected"
-	Expired        Kind = "expired"
-	NeedsUser      Kind = "needs_user"
-	HookBlocked    Kind = "hook_blocked"
-	Failed         Kind = "failed"
-	Timeout        Kind = "timeout"
-	Aborted        Kind = "aborted"
-	InvalidOutput  Kind = "invalid_output"
-	UnsafeContent  Kind = "unsafe_content"
-	FlowBlocked    Kind = "flow_blocked"
-	Sandbox        Kind = "sandbox"
-	RateLimited    Kind = "rate_limited"
-	OutcomeUnknown Kind = "outcome_unknown"
-	Loop           Kind = "loop"
-	Pending        Kind = "pending"
-	Suspended      Kind = "suspended" // goes to no model
+	UnknownTool    Kind = "unknown_tool"    // no tool of the view has that name
+	NotLoaded      Kind = "not_loaded"      // a deferred tool; it is loaded now
+	InvalidInput   Kind = "invalid_input"   // the arguments do not fit the schema
+	InvalidValue   Kind = "invalid_value"   // they fit, and the tool cannot take them
+	Denied         Kind = "denied"          // by a rule, the host, the tool, or for want of somebody to ask
+	Rejected       Kind = "rejected"        // a person said no
+	Expired        Kind = "expired"         // nobody answered in time
+	NeedsUser      Kind = "needs_user"      // it must talk to a person, and nobody is there
+	HookBlocked    Kind = "hook_blocked"    // a hook stopped it, or failed
+	Failed         Kind = "failed"          // the tool returned an error, or panicked
+	Timeout        Kind = "timeout"         // it took too long
+	Aborted        Kind = "aborted"         // it was stopped: by the host, a person or a sibling
+	InvalidOutput  Kind = "invalid_output"  // the tool returned what no model can be sent
+	UnsafeContent  Kind = "unsafe_content"  // * what it returned was withheld
+	FlowBlocked    Kind = "flow_blocked"    // * this data may not go there
+	Sandbox        Kind = "sandbox"         // * it cannot be run as safely as it must
+	RateLimited    Kind = "rate_limited"    // * too many calls
+	OutcomeUnknown Kind = "outcome_unknown" // * a crash came between: it may have happened
+	Loop           Kind = "loop"            // * the same call again and again
+	Pending        Kind = "pending"         // * it waits for a person, and the client cannot
+	Suspended      Kind = "suspended"       // it waits for a person; goes to no model
 )
 
 type kindRow struct {
@@ -146,7 +149,8 @@ func kinds() []kindRow {
 // Again reports whether the model may try again.
 func (k Kind) Again() bool { return k.row().again }
 
-// Hint is what the model is told to do about it.
+// Hint is what the model should do about it, in words for it. A host may add it
+// to what the model reads; Ferrule does so only where a failure has no text.
 func (k Kind) Hint() string { return k.row().hint }
 
 // Known reports whether k belongs to the closed set.

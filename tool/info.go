@@ -174,10 +174,11 @@ func (t *Tool) checkExample(e Example) error {
 type Limit struct {
 	Chars  int // characters; 0: 64,000; Unlimited must be said
 	Tokens int // 0: 16,384; Unlimited must be said
-	// Cut is what happens to a result that is too long: offload (kept whole,
-	// with a preview for the model), middle (beginning and end stay), head,
-	// tail or summarize (by a function of the host); "": offload where there is
-	// a store, else middle.
+	// Cut is what happens to a result that is too long: middle (beginning and
+	// end stay), head, tail, offload (kept whole, with a preview for the model)
+	// or summarize (by a function of the host); "": offload where there is a
+	// store, else middle. Not built yet: offload and summarize, which are middle
+	// until then.
 	Cut string
 }
 

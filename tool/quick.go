@@ -1,8 +1,6 @@
 package tool
 
 import (
-	"encoding"
-	"encoding/json"
 	"math"
 	"reflect"
 	"slices"
@@ -28,8 +26,7 @@ type quickField struct {
 
 // quickFor is nil where Encode must write the type.
 func quickFor(t reflect.Type, open ...reflect.Type) *quick {
-	own := func(i reflect.Type) bool { return t.Implements(i) || reflect.PointerTo(t).Implements(i) }
-	if slices.Contains(open, t) || own(reflect.TypeFor[json.Marshaler]()) || own(reflect.TypeFor[encoding.TextMarshaler]()) {
+	if slices.Contains(open, t) || ownForm(t) {
 		return nil
 	}
 	q := &quick{kind: t.Kind()}

@@ -12,18 +12,23 @@ import (
 	"unicode/utf8"
 )
 
-// Result is what came of one call. Every call has exactly one.
+// Result is what came of one call. Every call has exactly one. A model reads
+// [Result.String]; as JSON a result holds the operator's Detail too, and is for
+// records.
 type Result struct {
 	ID      string    `json:"id,omitempty"`      // Ferrule's own, unique
 	CallID  string    `json:"call_id,omitempty"` // the provider's
-	Content []Content `json:"content,omitempty"`
-	Err     *Error    `json:"error,omitempty"` // nil: it went well
+	Content []Content `json:"content,omitempty"` // of most errors: empty
+	Err     *Error    `json:"error,omitempty"`   // nil: it went well
 	// Trust lowers how far the content is believed, below the tool's source; a
 	// value above the source's has no effect. Nil: the source's.
 	Trust *Trust `json:"trust,omitempty"`
 }
 
-// String is the result as text, for people and for places that take only text.
+// String is the result as a model reads it, error or not: send this, and say
+// beside it whether Err is nil. A failure is its text, or what its kind asks of
+// the model where it has none, then when to try again, then what content there
+// is. The operator's Detail is not in it.
 func (r Result) String() string {
 	text := TextOf(r.Content)
 	if r.Err == nil {
@@ -32,11 +37,28 @@ func (r Result) String() string {
 		}
 		return text
 	}
-	failure := cmp.Or(r.Err.Text, r.Err.Kind.Hint(), string(r.Err.Kind))
-	if text == "" || text == failure {
+	failure := r.Err.forModel()
+	if text == failure {
+		text = ""
+	}
+	if d := r.Err.RetryAfter; d > 0 && !strings.Contains(failure, d.String()) {
+		failure += fmt.Sprintf("\nTry again in %s.", d)
+	}
+	if text == "" {
 		return failure
 	}
 	return failure + "\n" + text
+}
+
+// forModel is never blank.
+func (e *Error) forModel() string {
+	switch {
+	case strings.TrimSpace(e.Text) != "":
+		return e.Text
+	case e.Kind == Failed: // its hint is about a text
+		return "The tool failed and gave no reason."
+	}
+	return cmp.Or(e.Kind.Hint(), string(e.Kind))
 }
 
 // Content is one block of a result. Which fields count depends on its type.

@@ -70,6 +70,13 @@ func TestResultText(t *testing.T) {
 	}{
 		{"L5 an error without a text reads as the hint of its kind", tool.Result{Err: &tool.Error{Kind: tool.Denied, Detail: "rule 7"}}, "Do not call it again. Go on without it, or say what you need."},
 		{"L5 without a text, with content", tool.Result{Err: &tool.Error{Kind: tool.Timeout}, Content: []tool.Content{tool.Text("the log")}}, "Ask for less at once.\nthe log"},
+		{"L5 a tool that failed without a word", tool.Result{Err: tool.AsError(errors.New(""))}, "The tool failed and gave no reason."},
+		{"L5 a tool that failed without a word for the model", tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: " \n", Detail: "EOF"}}, "The tool failed and gave no reason."},
+		{"L5 a tool that failed without a word, with content", tool.Result{Err: &tool.Error{Kind: tool.Failed}, Content: []tool.Content{tool.Text("the log")}}, "The tool failed and gave no reason.\nthe log"},
+		{"L7 when to try again", tool.Result{Err: tool.AsError(&tool.Outcome{Err: errors.New("busy"), RetryAfter: 3 * time.Second})}, "busy\nTry again in 3s."},
+		{"L7 when to try again, with content", tool.Result{Err: &tool.Error{Kind: tool.RateLimited, RetryAfter: time.Minute}, Content: []tool.Content{tool.Text("the log")}}, "Wait, then call again.\nTry again in 1m0s.\nthe log"},
+		{"L7 when to try again is said once", tool.Result{Err: tool.AsError(&tool.Outcome{RetryAfter: 90 * time.Second})}, "retry after 1m30s"},
+		{"L7 when to try again beside the same text", tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "busy", RetryAfter: time.Second}, Content: []tool.Content{tool.Text("busy")}}, "busy\nTry again in 1s."},
 		{"L5 without a text and without a hint", tool.Result{Err: &tool.Error{Kind: tool.Suspended}}, "suspended"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

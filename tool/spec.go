@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,8 @@ import (
 // each has its own.
 type Spec[In, Out any] struct {
 	Info
+
+	// All fields are as in [Tool], which says what each is for.
 
 	ClaimsOf     func(In) Claims
 	Validate     func(context.Context, In) (json.RawMessage, error)
@@ -57,7 +60,8 @@ type reply interface {
 	valueType() reflect.Type
 }
 
-// New is the short form of a typed tool: what it is and what it does.
+// New is the short form of a typed tool: what it is and what it does. Package
+// [schema] says what the tags of In's fields can say about arguments.
 func New[In, Out any](info Info, run func(context.Context, In) (Out, error)) (*Tool, error) {
 	return Spec[In, Out]{Info: info, Run: run}.Tool()
 }
@@ -112,17 +116,16 @@ func inferSchemas[In, Out any](t *Tool) (err error) {
 	} else if name := unread(t.Input, inferred); name != "" {
 		return fmt.Errorf("input schema: property %q: %s has no field for it, so Run would not see it", name, reflect.TypeFor[In]())
 	}
-	if t.Output == nil {
-		out := pointedTo(reflect.TypeFor[Out]())
-		if r, ok := reflect.TypeAssert[reply](reflect.Zero(out)); ok {
-			out = pointedTo(r.valueType())
-		}
-		if !structured(out) {
-			return nil
-		}
+	out := pointedTo(reflect.TypeFor[Out]())
+	if r, ok := reflect.TypeAssert[reply](reflect.Zero(out)); ok {
+		out = pointedTo(r.valueType())
+	}
+	if t.Output == nil && structured(out) {
 		if t.Output, err = schema.InferOutput(out); err != nil {
 			return fmt.Errorf("output: %w", err)
 		}
+	} else if part := formless(out); part != nil {
+		return fmt.Errorf("output: %s: %s has no JSON form", out, part)
 	}
 	return nil
 }
@@ -139,6 +142,45 @@ func unread(given, inferred json.RawMessage) string {
 		}
 	}
 	return ""
+}
+
+// formless is a type within t that JSON cannot hold; nil: there is none.
+func formless(t reflect.Type, open ...reflect.Type) reflect.Type {
+	if slices.Contains(open, t) || ownForm(t) {
+		return nil
+	}
+	open = append(open, t)
+	switch t.Kind() {
+	case reflect.Chan, reflect.Func, reflect.Complex64, reflect.Complex128, reflect.UnsafePointer:
+		return t
+	case reflect.Slice, reflect.Array, reflect.Pointer:
+		return formless(t.Elem(), open...)
+	case reflect.Map:
+		if k := t.Key(); k.Kind() != reflect.String && (k.Kind() < reflect.Int || k.Kind() > reflect.Uintptr) && !ownForm(k) {
+			return t
+		}
+		return formless(t.Elem(), open...)
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if !f.IsExported() && !f.Anonymous || f.Tag.Get("json") == "-" {
+				continue
+			}
+			if part := formless(f.Type, open...); part != nil {
+				return part
+			}
+		}
+	}
+	return nil
+}
+
+// ownForm reports whether t says itself how it is written.
+func ownForm(t reflect.Type) bool {
+	for _, i := range []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()} {
+		if t.Implements(i) || reflect.PointerTo(t).Implements(i) {
+			return true
+		}
+	}
+	return false
 }
 
 func pointedTo(t reflect.Type) reflect.Type {

@@ -28,6 +28,16 @@ type stars struct{ N int }
 
 func (s *stars) MarshalJSON() ([]byte, error) { return json.Marshal(strings.Repeat("*", s.N)) }
 
+// hidden has what JSON cannot hold where JSON does not look.
+type hidden struct {
+	A int
+	B chan int `json:"-"`
+	c func()   //nolint:unused // it is there to be left out
+}
+
+// chain contains itself.
+type chain struct{ Next []chain }
+
 type answer struct {
 	Count int      `json:"count"`
 	Names []string `json:"names"`
@@ -65,6 +75,9 @@ func TestInferredSchemas(t *testing.T) {
 		{"T2 a type that writes itself", define[struct{}, badJSON], none, ``},
 		{"T2 a pointer to a type that writes itself", define[struct{}, *big.Int], none, `{}`},
 		{"T2 a type whose pointer writes itself", define[struct{}, stars], none, `{}`},
+		{"T2 a list of what JSON leaves out", define[struct{}, []hidden], none, ``},
+		{"T2 a list of what contains itself", define[struct{}, []chain], none, ``},
+		{"T2 a list with keys that write themselves", define[struct{}, []map[time.Time]time.Time], none, ``},
 		{"T2 a map in", define[map[string]int, string], `{"type":"object","additionalProperties":{"type":"integer"}}`, ``},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -144,6 +157,17 @@ func TestTypesWithoutSchema(t *testing.T) {
 		{"T2 an error in", define[error, string], `input: infer: error: error has no JSON form`},
 		{"T2 a channel in", define[chan int, string], `input: infer: chan int: chan int has no JSON form`},
 		{"T2 a channel out", define[search, struct{ F chan int }], `output: infer: struct { F chan int }.F: chan int has no JSON form`},
+		{"T2 a channel out by itself", define[search, chan int], `output: chan int: chan int has no JSON form`},
+		{"T2 a pointer to a function out", define[search, *func()], `output: func(): func() has no JSON form`},
+		{"T2 a list of complex numbers out", define[search, [][2]complex64], `output: [][2]complex64: complex64 has no JSON form`},
+		{"T2 a list of structs with a channel out", define[search, []struct{ F *chan int }], `output: []struct { F *chan int }: chan int has no JSON form`},
+		{"T2 a list of maps whose keys JSON cannot hold", define[search, []map[float64]int], `output: []map[float64]int: map[float64]int has no JSON form`},
+		{"T2 a function in a reply", define[search, tool.Reply[func()]], `output: func(): func() has no JSON form`},
+		{"T2 a channel out, whatever schema is given", func() (*tool.Tool, error) {
+			i := info()
+			i.Output = json.RawMessage(`{}`)
+			return tool.New(i, func(context.Context, search) (out struct{ F chan int }, _ error) { return out, nil })
+		}, `output: struct { F chan int }: chan int has no JSON form`},
 		{"T2 a channel in a reply", define[search, tool.Reply[struct{ F func() }]], `output: infer: struct { F func() }.F: func() has no JSON form`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

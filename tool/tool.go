@@ -70,9 +70,13 @@ type Info struct {
 	Model string
 
 	// Timeout bounds running, waiting not counted. Zero: 60 s; Unlimited must
-	// be said.
+	// be said. A Run that ignores its context is given up 1 s after that has
+	// ended. Until it returns, calls of the same tool, and calls that conflict
+	// with it, fail in this session: Claims.Touches keep that small.
 	Timeout time.Duration
-	// Cancel: an interrupt stops the call. Zero: it blocks until done.
+	// Cancel: an interrupt, or the end of the host's context, ends the context of
+	// the call at once. Zero: an interrupt lets it run on, and the host's end
+	// leaves it 10 s before its own context ends.
 	Cancel bool
 	// Cooperative: Run, and every other function of the tool, returns soon once
 	// its context ends, so that a call may run on the goroutine of who waits for
@@ -84,13 +88,14 @@ type Info struct {
 	NeedsUser bool
 	// Silent: no spinner, no printed result.
 	Silent bool
-	// Repeatable: calling it again and again with one input is no loop.
+	// Repeatable: calling it again and again with one input is no loop. Not
+	// built yet: nothing looks for loops.
 	Repeatable bool
 	// Streams: it writes output while running; a hint.
 	Streams bool
 
 	// Deferred keeps it out of the prompt until it is found; AlwaysLoad keeps
-	// it in. Zero of both: the runtime decides by size.
+	// it in. Zero of both: the runtime decides by size. Not built yet: it is in.
 	Deferred, AlwaysLoad bool
 
 	// Limit bounds what one result puts into the model's context.
@@ -102,6 +107,8 @@ type Info struct {
 	// AskReason is shown to the person; RejectText goes to the model when the
 	// person says no. "": the default texts.
 	AskReason, RejectText string
+
+	// The fields from here on are checked as words; nothing acts on them yet.
 
 	// Secrets names what Run may use; no other secret is given out.
 	Secrets []string
@@ -149,17 +156,21 @@ type Tool struct {
 	AskReasonOf, RejectTextOf func(context.Context, Args) (string, error)
 	// Preview is what the call would do, for a person. It must have no effect.
 	Preview func(context.Context, Args) (string, error)
-	// Facts are what the call is about, for rules. Failing, nothing matches.
+	// Facts are what the call is about, for rules. Failing, nothing matches. Not
+	// built yet: nobody asks for them.
 	Facts func(Args) (Facts, error)
-	// Scopes are rules that would cover this call, narrowest first.
+	// Scopes are rules that would cover this call, narrowest first. Not built
+	// yet: nobody asks for them.
 	Scopes func(Args) ([]string, error)
-	// Key names the effect of a call, so that a second call of one key does not
-	// run. Failing, or "": no key.
+	// Key names the effect of a call for a journal. There is none yet: calls of
+	// one key all run. Failing, or "": no key.
 	Key func(context.Context, Args) (string, error)
-	// Enabled says whether a session is offered the tool. Failing: it is not.
+	// Enabled says whether an agent of a session is offered the tool. It is asked
+	// once for each, and the answer is kept until Session.Refresh. Failing: it is
+	// not.
 	Enabled func(context.Context, Caller) (bool, error)
-	// DescriptionOf and InputOf replace the static forms for one session.
-	// Failing, the static forms stand.
+	// DescriptionOf and InputOf replace the static forms for one session, and
+	// are asked once like Enabled. Failing, the static forms stand.
 	DescriptionOf func(context.Context, Caller) (string, error)
 	InputOf       func(context.Context, Caller) (json.RawMessage, error)
 

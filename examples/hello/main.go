@@ -53,10 +53,12 @@ func main() {
 		func(context.Context, struct{}) (string, error) { return "unlocked", nil })
 	check(err)
 
-	rt := &ferrule.Runtime{Policy: policy.Func(rules), Observe: counter()}
+	rt := &ferrule.Runtime{Policy: policy.Func(rules), Observe: counter(), Limit: 2} // whatever the environment says
 	check(rt.Add(read, heat, unlock))
 	ctx := context.Background()
-	view := rt.Session(tool.Caller{}).View(ctx)
+	session := rt.Session(tool.Caller{})
+	defer func() { check(session.Close(ctx)) }() // it is kept until then
+	view := session.View(ctx)
 
 	calls := []tool.Call{
 		{Name: "read_temperature", Input: []byte(`{"room":"kitchen"}`)},
@@ -74,7 +76,7 @@ func main() {
 
 // rules are the operator's. Where they are silent, only local reads run.
 func rules(r *tool.Request) tool.Decision {
-	switch r.Tool.Name { // r.Name is what the model wrote, perhaps an alias
+	switch r.Name { // r.Tool.Name could be that of another source's tool too
 	case "set_heating":
 		return tool.Decision{Verdict: tool.Allow}
 	case "unlock_door":
