@@ -67,10 +67,11 @@ func (c *call) run() tool.Result {
 		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool is not ready.", Detail: "its arguments were not checked"}}
 	}
 	c.runs, c.failure = 0, nil
+	var outer context.Context // there is no wrapper yet
 	if len(c.turn.hooks) == 0 {
-		return c.runTool(nil)
+		return c.runTool(outer)
 	}
-	return c.around(c.runTool)(nil)
+	return c.around(c.runTool)(outer)
 }
 
 // runTool runs the tool itself, in its own time. A context that a wrapper made
