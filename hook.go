@@ -17,7 +17,8 @@ import (
 // and, where a rule says so, asked for anew, and what a hook returns is cleaned
 // and limited like any other result.
 //
-// A hook that fails, panics or takes too long stops its call and no other.
+// A hook that fails, panics or takes too long (60 s, or as long as the tool has)
+// stops its call and no other.
 type Hook struct {
 	Name string
 	// Security: it sees changed input once more, and its failure denies.
@@ -30,7 +31,8 @@ type Hook struct {
 	Input func(context.Context, *tool.Request) (Change, error)
 	// Around wraps running. It returns the result of next, or another in its
 	// place. Next takes no input: only what was permitted can run, and it runs
-	// once, unless the call claims ReadOnly or Idempotent or has a key.
+	// once, unless the call claims ReadOnly or Idempotent or has a key: a second
+	// next gives the failure of the first.
 	Around func(ctx context.Context, r *tool.Request, next Next) tool.Result
 	// Output sees the result as it stands and as the tool returned it. It
 	// returns another in its place, or nil to keep it.

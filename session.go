@@ -15,9 +15,10 @@ import (
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// Session is one conversation, for one caller in it. Callers of the same
+// Session is one conversation, for one caller in it. Callers of the same tenant,
 // principal and session name share it: agents of a session, runs one after
-// another.
+// another. Turns that run at the same time are not ordered with each other. A
+// session is kept until it is closed.
 type Session struct {
 	rt     *Runtime
 	caller tool.Caller
@@ -72,8 +73,9 @@ func (s *Session) Call(ctx context.Context, name, input string) tool.Result {
 	return s.View(ctx).Do(ctx, tool.Call{Name: name, Input: json.RawMessage(input)})[0]
 }
 
-// Refresh asks the host for the program's own tools, and has descriptions and
-// schemas that are functions evaluated anew. The next view shows it. An error
+// Refresh asks the host for the program's own tools, and has descriptions,
+// schemas and Enabled, where they are functions, evaluated anew. The next view
+// shows it. An error
 // leaves everything as it was.
 func (s *Session) Refresh(ctx context.Context) error {
 	if err := s.refresh(ctx); err != nil {
@@ -92,10 +94,11 @@ func (s *Session) refresh(ctx context.Context) error {
 		return nil
 	}
 	tools, err := bounded(context.WithoutCancel(ctx), otherTime, func(ctx context.Context) ([]*tool.Tool, error) { return set.refresh(ctx, s.caller) })
+	changed := false
 	if err == nil && tools != nil {
-		err = s.rt.own(tools)
+		changed, err = s.rt.own(tools)
 	}
-	if set.observe != nil && (err != nil || tools != nil) {
+	if set.observe != nil && (err != nil || changed) {
 		e := audit.Event{Kind: audit.Refreshed, Session: s.caller.Session}
 		if err != nil {
 			e.Text = fmt.Sprint(err) // fmt stands an error that panics
@@ -107,7 +110,7 @@ func (s *Session) refresh(ctx context.Context) error {
 
 // own makes these the program's own tools. Those that are registered already
 // stay as they are, so that an unchanged set costs nothing.
-func (rt *Runtime) own(tools []*tool.Tool) error {
+func (rt *Runtime) own(tools []*tool.Tool) (changed bool, err error) {
 	old := rt.reg.of("")
 	if len(old) == len(tools) {
 		same := true
@@ -115,10 +118,10 @@ func (rt *Runtime) own(tools []*tool.Tool) error {
 			same = same && old[i].given == t
 		}
 		if same {
-			return nil
+			return false, nil
 		}
 	}
-	return rt.Set(tool.Source{}, tools...)
+	return true, rt.Set(tool.Source{}, tools...)
 }
 
 // Close stops the session from taking calls and waits, until ctx ends, for its
