@@ -14,7 +14,8 @@ import (
 )
 
 // call is one call on its way. Who leads it through its life owns it; what is
-// below the line is guarded by the turn's mutex.
+// below the line is guarded by the turn's mutex. Each turn makes one for each
+// call, so small fields stand together.
 type call struct {
 	turn  *Turn
 	index int
@@ -25,63 +26,63 @@ type call struct {
 	first   *tool.Request // the input as it arrived
 	planned tool.Claims   // by which it has its place
 
-	unresolved bool           // a fallback must be asked for its tool
-	known      *tool.Error    // why it will not run, as was known on arrival
-	final      bool           // nothing later could change that
-	old        *heldCall      // what became of it in an earlier turn of this number
-	resumed    bool           // it goes on from there
-	recorded   *tool.Result   // it had its result there
-	askEarly   bool           // it is sure to be asked for
-	ruling     *policy.Ruling // ask or deny; nil: allow
-	judged     bool           // ruling is about the input as it stands, by rules that need no tool
-
-	by     by       // what made the input as it stands
-	rounds int      // forms of the input, and questions about it
-	hooked int      // input hooks that ran
-	look   bool     // security hooks must see the input as it stands
-	beside []string // texts of hooks beside the result
+	known    *tool.Error    // why it will not run, as was known on arrival
+	old      *heldCall      // what became of it in an earlier turn of this number
+	recorded *tool.Result   // it had its result there
+	ruling   *policy.Ruling // ask or deny; nil: allow
 
 	question *policy.Question // about this call
-	allowed  bool             // and its answer was yes
 	edited   string           // digest of the arguments that a person put in their place
 	wants    *policy.Question // of the tool, while it ran
 	reply    *string          // and its answer
 
-	cut      error       // why it was stopped while it was looked at
-	why      error       // why a check failed
-	arrival  *arrival    // the goroutine that it arrives on, if that is not the caller's
-	mute     bool        // its function for claims did not return
-	here     bool        // it has arrived: who leads it can be given up
-	trust    *tool.Trust // as the tool lowered it
-	runs     int
-	suspends bool         // its tool wants an answer
-	failure  *tool.Result // of its last run
-	failed   bool         // while it ran
-	stops    bool         // its tool wants its siblings stopped
+	beside  []string     // texts of hooks beside the result
+	cut     error        // why it was stopped while it was looked at
+	why     error        // why a check failed
+	arrival *arrival     // the goroutine that it arrives on, if that is not the caller's
+	trust   *tool.Trust  // as the tool lowered it
+	failure *tool.Result // of its last run
+
+	by         by    // what made the input as it stands
+	rounds     int32 // forms of the input, and questions about it
+	hooked     int   // input hooks that ran
+	runs       int32
+	unresolved bool // a fallback must be asked for its tool
+	final      bool // nothing could change that it will not run
+	resumed    bool // it goes on from an earlier turn
+	askEarly   bool // it is sure to be asked for
+	judged     bool // ruling is about the input as it stands, by rules that need no tool
+	look       bool // security hooks must see the input as it stands
+	allowed    bool // the answer to the question about it was yes
+	mute       bool // its function for claims was not waited for
+	here       bool // it has arrived: who leads it can be given up
+	suspends   bool // its tool wants an answer
+	failed     bool // while it ran
+	stops      bool // its tool wants its siblings stopped
 
 	// --- guarded by turn.mu
 	step      step
-	state     state
-	claimed   bool        // somebody gives it its result
-	parked    bool        // waits for a place of its tool, source or tenant
-	busy      bool        // its question is put before its turn has come
-	pushLater bool        // it became ready meanwhile
-	answered  bool        // an answer came while somebody led it
-	asks      []string    // ids of its questions that are in the inbox
-	everAsked atomic.Bool // it has had one
-	answerErr error       // why the host's function could not answer
-	inline    bool        // on the goroutine of who waits
+	asks      []string // ids of its questions that are in the inbox
+	answerErr error    // why the host's function could not answer
 	leased    *lease
 	stop      *stop
-	ran       bool        // the tool was started
 	started   time.Time   // where there is an observer
+	everAsked atomic.Bool // it has had a question
 	lost      atomic.Bool // given up
-	inside    bool        // it holds places in its gates
-	atGate    bool        // it stands in the queue of one; guarded by the lock of the gates
+	state     state
+	claimed   bool // somebody gives it its result
+	parked    bool // waits for a place of its tool, source or tenant
+	busy      bool // its question is put before its turn has come
+	pushLater bool // it became ready meanwhile
+	answered  bool // an answer came while somebody led it
+	inline    bool // on the goroutine of who waits
+	ran       bool // the tool was started
+	inside    bool // it holds places in its gates
+	atGate    bool // it stands in the queue of one; guarded by the lock of the gates
 }
 
 // by is what made the input of a call what it is.
-type by int
+type by int32
 
 const (
 	byModel  by = -4
@@ -90,7 +91,7 @@ const (
 	byAnswer by = -1 // what a person was shown
 )
 
-func byHook(i int) by { return by(i) }
+func byHook(i int) by { return by(i) } //nolint:gosec // there are not so many hooks
 
 // blames tells the model that the input it sent was not what is wrong.
 func (b by) blames() string {
