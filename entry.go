@@ -88,22 +88,25 @@ func (r *registry) entries(s tool.Source, tools []*tool.Tool, had []*entry) ([]*
 			known[e.given] = e
 		}
 	}
-	var list []*entry
+	list := make([]*entry, len(tools))
+	names := make(map[string]bool, len(tools))
 	for i, t := range tools {
 		if t == nil {
-			return nil, fmt.Errorf("tool %d: got nil; was the error of who made it looked at?", i+1)
+			return nil, fmt.Errorf("tool %d: got nil: the error of tool.New was not checked", i+1)
 		}
-		if e := known[t]; e != nil {
-			list = append(list, e)
-			continue
+		e := known[t]
+		if e == nil {
+			checked, err := t.Check()
+			if err != nil {
+				return nil, err
+			}
+			e = r.entry(s, base, checked)
+			e.given = t
 		}
-		checked, err := t.Check()
-		if err != nil {
-			return nil, err
+		if names[e.tool.Name] {
+			return nil, fmt.Errorf("two tools of the name %q", e.tool.Name)
 		}
-		e := r.entry(s, base, checked)
-		e.given = t
-		list = append(list, e)
+		list[i], names[e.tool.Name] = e, true
 	}
 	return list, nil
 }

@@ -24,29 +24,38 @@ const maxAlwaysLoad = 10
 // Findings lists what was found about the tools and settings as they are now.
 func (rt *Runtime) Findings() []Finding {
 	all := slices.Clone(rt.freeze().findings)
-	always := 0
-	for r := range rt.All() {
-		for _, f := range r.Findings {
-			all = append(all, Finding{r.Name, f})
-		}
-		if r.Hidden != "" {
-			all = append(all, Finding{r.Name, fmt.Sprintf("%q of %s is not seen: %s", r.Info.Name, sourceTitle(r.Source), r.Hidden)})
-		}
-		if r.Info.AlwaysLoad {
-			always++
-		}
+	c := rt.reg.catalogue()
+	for _, e := range c.list {
+		all = append(all, e.found()...)
 	}
-	if always > maxAlwaysLoad {
-		all = append(all, Finding{alwaysLoad, tooManyAlways(always)})
+	for _, h := range c.hidden {
+		all = append(append(all, h.found()...), h.finding())
+	}
+	if c.always > maxAlwaysLoad {
+		all = append(all, tooManyAlways(c.always))
 	}
 	return all
 }
 
-// alwaysLoad is the name under which that finding stands.
-const alwaysLoad = "always load"
+func (e *entry) found() (all []Finding) {
+	for _, f := range e.findings {
+		all = append(all, Finding{e.wire, f})
+	}
+	return all
+}
 
-func tooManyAlways(n int) string {
-	return fmt.Sprintf("got %d tools that are always in the prompt, want at most %d", n, maxAlwaysLoad)
+// alwaysLoaded is how many of them are always in the prompt.
+func alwaysLoaded(list []*entry) (n int) {
+	for _, e := range list {
+		if e.tool.AlwaysLoad {
+			n++
+		}
+	}
+	return n
+}
+
+func tooManyAlways(n int) Finding {
+	return Finding{"always load", fmt.Sprintf("got %d tools that are always in the prompt, want at most %d", n, maxAlwaysLoad)}
 }
 
 // inspect says what is not wrong with a tool but not good either.

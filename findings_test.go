@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ferrule-dev/ferrule"
@@ -232,6 +233,35 @@ func TestAlwaysLoad(t *testing.T) {
 	t.Run("R11 more than 10 always-load tools are said when they are registered", func(t *testing.T) {
 		if _, seen := filled(t, 11); len(seen.of(audit.Found)) != 1 {
 			t.Errorf("events = %q, want one", seen.of(audit.Found))
+		}
+	})
+	t.Run("R11 more than 10 always-load tools that come at once are said once", func(t *testing.T) {
+		rt, seen := filled(t, 0)
+		var all sync.WaitGroup
+		for i := range 20 {
+			all.Go(func() {
+				if err := rt.Add(always(i)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if got := seen.of(audit.Found); len(got) != 1 || !strings.Contains(got[0], "got 11 tools") {
+			t.Errorf("events = %q, want one about 11 tools", got)
+		}
+	})
+	t.Run("R11 always-load tools that come and go are counted as they are", func(t *testing.T) {
+		rt, seen := filled(t, 10)
+		for range 5 {
+			if err := rt.Set(tool.Source{}, always(0), always(0)); err == nil {
+				t.Error("two tools of one name were taken")
+			}
+			rt.Remove("always_0")
+			done(t, rt.Add(always(0)))
+			done(t, rt.Replace(always(0)))
+		}
+		if got := seen.of(audit.Found); len(got) != 0 {
+			t.Errorf("events = %q, want none for 10 tools", got)
 		}
 	})
 }

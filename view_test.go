@@ -937,6 +937,11 @@ func TestManyTools(t *testing.T) {
 				}
 			}),
 			"R9 a view of some and its definitions": testing.AllocsPerRun(20, func() { show(s.View(ctx).Only(some)) }),
+			"R10 taking a tool away and adding it": testing.AllocsPerRun(20, func() {
+				if gone := rt.Remove(last) && !rt.Has(last); !gone || rt.Add(all[n-1]) != nil {
+					t.Error("it was not there, is still there, or cannot be added")
+				}
+			}),
 		}
 	}
 	few, lots := costs(10), costs(10_000)
