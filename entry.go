@@ -2,6 +2,7 @@ package ferrule
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -141,9 +142,7 @@ func (r *registry) entry(s tool.Source, base bool, t *tool.Tool) *entry {
 	default:
 		e.wire = tool.WireName(s.Name, t.Name)
 	}
-	if t.AtOnce > 0 {
-		e.gate = r.rt.set.gateOf(s.Name, t.Name, t.AtOnce)
-	}
+	e.gate = r.rt.set.gateOf(e, false)
 	e.digest = sync.OnceValue(func() string { return definitionDigest(s, &t.Info) })
 	e.findings = inspect(e)
 	return e
@@ -152,7 +151,8 @@ func (r *registry) entry(s tool.Source, base bool, t *tool.Tool) *entry {
 // definitionDigest names a definition: an answer given for one is not good for
 // another. It uses the static form.
 func definitionDigest(s tool.Source, i *tool.Info) string {
-	return policy.Digest(s.Name, i.Name, i.Description, string(i.Input), string(i.Output), fmt.Sprint(i.Open, i.Claims, i.Approval, i.Secrets, i.Isolation))
+	rest, _ := json.Marshal([]any{i.Open, i.Claims, i.Approval, i.Secrets, i.Isolation}) // all of it plain data
+	return policy.Digest(s.Name, i.Name, i.Description, string(i.Input), string(i.Output), string(rest))
 }
 
 // isDynamic reports whether sessions may see it differently.

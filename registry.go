@@ -233,6 +233,9 @@ func (r *registry) apply(source string, f func(old []*entry) (change, error)) (c
 	}
 	r.all = nil
 	for i, e := range c.added {
+		if g := r.rt.set.gateOf(e, true); e.gate != g { // one that comes back has it, and may be read
+			e.gate = g
+		}
 		if first := r.seen(e.wire); first != e {
 			found = append(found, hiding{e, first}.finding())
 		} else if all := r.names[e.wire]; len(all) > 1 && all[1] == was[i] {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -1021,6 +1022,62 @@ func TestRegistryChanges(t *testing.T) {
 			t.Errorf("removed %q, want %q", got, want)
 		}
 	})
+}
+
+// A cap belongs to the tool that is there. Whoever else comes with its name,
+// and is not taken, leaves it as it is.
+func TestCapsStay(t *testing.T) {
+	t.Parallel()
+	var now, most atomic.Int32
+	capped := func(atOnce int) *tool.Tool {
+		return reader("one", "", func(d *tool.Tool) {
+			d.AtOnce = atOnce
+			d.Run = func(context.Context, tool.Args) (tool.Result, error) {
+				most.Store(max(most.Load(), now.Add(1)))
+				time.Sleep(time.Second)
+				now.Add(-1)
+				return tool.Result{}, nil
+			}
+		})
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(t *testing.T, rt *ferrule.Runtime)
+		want   int32
+	}{
+		{"D3 a cap", func(*testing.T, *ferrule.Runtime) {}, 1},
+		{"R10 a tool that is refused leaves the cap of the one that is there", func(t *testing.T, rt *ferrule.Runtime) {
+			if rt.Add(capped(3)) == nil || rt.Set(tool.Source{}, capped(3), nil) == nil || rt.Add(capped(2), capped(3)) == nil {
+				t.Error("it was taken")
+			}
+		}, 1},
+		{"R10 a replacement that is refused leaves it", func(t *testing.T, rt *ferrule.Runtime) {
+			done(t, rt.Add(answering("other", "x", alias("old"))))
+			wider := capped(3)
+			wider.Aliases = []string{"old"}
+			if rt.Replace(wider) == nil {
+				t.Error("it was taken")
+			}
+		}, 1},
+		{"R10 a replacement has its own", func(t *testing.T, rt *ferrule.Runtime) { done(t, rt.Replace(capped(2))) }, 2},
+		{"R6 what a fallback supplies under that name leaves it", func(t *testing.T, rt *ferrule.Runtime) {
+			rt.SetFallback(func(context.Context, tool.Caller, string) (*tool.Tool, error) { return capped(3), nil })
+			viewOf(t, rt).Do(t.Context(), tool.Call{Name: "unknown"})
+			most.Store(0)
+		}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				most.Store(0)
+				rt := holding(t, capped(1))
+				tt.change(t, rt)
+				viewOf(t, rt).Do(t.Context(), slices.Repeat([]tool.Call{{Name: "one"}}, 5)...)
+				if got := most.Load(); got != tt.want {
+					t.Errorf("%d calls ran at once, want %d", got, tt.want)
+				}
+			})
+		})
+	}
 }
 
 func TestFind(t *testing.T) {

@@ -123,8 +123,9 @@ type settings struct {
 	serials  atomic.Uint64 // of turns, sessions without a name, and questions
 	spare    sync.Pool     // turns that nobody knows of any more
 	gateLock sync.Mutex
-	tools    map[[2]string]*gate // by source and name: a cap outlives a registration
-	over     *ending             // of functions that have returned
+	tools    map[gateKey]*gate
+	strays   int     // gates made since those that nobody needs were forgotten
+	over     *ending // of functions that have returned
 }
 
 // freeze takes the fields as they are now, the first time it is called.
