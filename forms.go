@@ -135,14 +135,10 @@ func (c *conversation) loadedIn(of *catalogue, tools *toolset) *loadedSet {
 			}
 		}
 		l = newLoadedSet(list)
-		if c.loadedAs == nil || c.loadedOf != of || len(c.loadedAs) > maxKept {
-			c.loadedAs, c.loadedOf = make(map[*toolset]*loadedSet), of // what is gone is forgotten
+		if c.loadedOf != of {
+			c.loadedAs, c.loadedOf = nil, of // what is gone is forgotten
 		}
-		c.loadedAs[tools] = l
+		keep(&c.loadedAs, tools, l)
 	}
 	return l
 }
-
-// maxKept is how many forms of one set of tools are kept ready: views of so
-// many agents, say.
-const maxKept = 16

@@ -91,10 +91,7 @@ func (s *toolset) only(f Filter) *toolset {
 		return part
 	}
 	part := newToolset(slices.DeleteFunc(slices.Clone(s.list), func(e *entry) bool { return !f.match(e) }))
-	if s.parts == nil || len(s.parts) > maxKept {
-		s.parts = make(map[string]*toolset)
-	}
-	s.parts[key] = part
+	keep(&s.parts, key, part)
 	return part
 }
 
@@ -191,8 +188,29 @@ type toolset struct {
 	names   map[string]*entry // on the wire
 	aliases map[string]*entry
 
-	kept  renderings
-	parts map[string]*toolset // by filter
+	kept   renderings
+	parts  map[string]*toolset // by filter
+	nearby nearby
+}
+
+// maxKept is how many forms of one thing are kept ready: views of so many
+// agents, say.
+const maxKept = 64
+
+// keep puts a value into a map that does not grow beyond maxKept. What goes for
+// it is any other: who wants a few more than there is room for, in turn, still
+// finds most of them, and would find none if the oldest went.
+func keep[K comparable, V any](all *map[K]V, key K, v V) {
+	if *all == nil {
+		*all = make(map[K]V)
+	}
+	for old := range *all {
+		if len(*all) < maxKept {
+			break
+		}
+		delete(*all, old)
+	}
+	(*all)[key] = v
 }
 
 func newToolset(list []*entry) *toolset {
