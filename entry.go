@@ -37,8 +37,8 @@ type entry struct {
 	findings []string
 	gate     *gate // its own cap; nil: none
 	digest   func() string
-	rendered *sync.Map // Format to rendering
-	static   *entry    // of a form made for one session: the registered one
+	rendered *renderings
+	static   *entry // of a form made for one session: the registered one
 }
 
 func (e *entry) deferred() bool { return e.tool.Deferred }
@@ -126,7 +126,7 @@ func (r *registry) judgeSource(s tool.Source) (tool.Source, bool) {
 }
 
 func (r *registry) entry(s tool.Source, base bool, t *tool.Tool) *entry {
-	e := &entry{tool: t, source: s, base: base, rendered: new(sync.Map)}
+	e := &entry{tool: t, source: s, base: base, rendered: new(renderings)}
 	e.believed = !s.Trust.Untrusted()
 	if !e.believed && r.rt.set.believe != nil {
 		info := t.Clone()

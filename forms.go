@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"sync"
 
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -103,7 +102,7 @@ func (e *entry) form(ctx context.Context, caller tool.Caller) *entry {
 		return e
 	}
 	f := *e
-	f.tool, f.static, f.rendered = form, e, new(sync.Map)
+	f.tool, f.static, f.rendered = form, e, new(renderings)
 	return &f
 }
 

@@ -129,24 +129,11 @@ func (v *View) Definitions(f Format) (json.RawMessage, error) {
 	if f == nil {
 		return nil, errors.New("definitions: got no format")
 	}
-	if !comparableFormat(f) {
-		return renderAll(f, v.tools, v.loaded.entries())
-	}
 	kept := &v.tools.kept
 	if v.loaded != nil {
 		kept = &v.loaded.kept
 	}
-	kept.mu.Lock()
-	defer kept.mu.Unlock()
-	r, ok := kept.texts[f]
-	if !ok {
-		r.text, r.err = renderAll(f, v.tools, v.loaded.entries())
-		if kept.texts == nil {
-			kept.texts = make(map[Format]rendering)
-		}
-		kept.texts[f] = r
-	}
-	return r.text, r.err
+	return kept.in(f, func() ([]byte, error) { return renderAll(f, v.tools, v.loaded.entries()) })
 }
 
 // loadedSet are the deferred tools of one set that a session has loaded, in that
@@ -171,15 +158,43 @@ func (l *loadedSet) entries() []*entry {
 	return l.list
 }
 
-// renderings are definitions as they were written once.
+// renderings are definitions as they were written once, in the formats that were
+// wanted last.
 type renderings struct {
-	mu    sync.Mutex
-	texts map[Format]rendering
+	mu   sync.Mutex
+	list []rendering
 }
 
 type rendering struct {
-	text json.RawMessage
-	err  error
+	format Format
+	text   json.RawMessage
+	err    error
+}
+
+// maxFormats is how many are kept. A host has few, unless it makes one anew each
+// time.
+const maxFormats = 4
+
+// in is what was written in a format; else it is written now. Formats that
+// cannot be compared could not be found again.
+func (r *renderings) in(f Format, write func() ([]byte, error)) (json.RawMessage, error) {
+	if !comparableFormat(f) {
+		return write()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.list {
+		if k := &r.list[i]; k.format == f {
+			return k.text, k.err
+		}
+	}
+	text, err := write()
+	text = slices.Clip(text) // who appends to it gets a copy
+	if len(r.list) == maxFormats {
+		r.list = slices.Delete(r.list, 0, 1)
+	}
+	r.list = append(r.list, rendering{f, text, err})
+	return text, err
 }
 
 // toolset is a set of tools that does not change, with what was written of it.
@@ -262,9 +277,9 @@ func renderAll(f Format, tools *toolset, loaded []*entry) (json.RawMessage, erro
 	return append(text, ']'), errors.Join(errs...)
 }
 
-// comparableFormat reports whether a format can be found again: its type, and what it
-// holds, can be compared.
-func comparableFormat(f Format) (ok bool) {
+// comparableFormat reports whether a format can be found again: its type, and
+// what it holds, can be compared.
+func comparableFormat(f Format) bool {
 	if _, plain := f.(JSON); plain {
 		return true
 	}
@@ -272,17 +287,14 @@ func comparableFormat(f Format) (ok bool) {
 }
 
 // render writes one definition, once for each format.
-func (e *entry) render(f Format) (b []byte, err error) {
-	if !comparableFormat(f) {
-		return safely(func() ([]byte, error) { return f.Render(e.tool.Definition(e.wire)) })
-	}
-	if kept, ok := e.rendered.Load(f); ok {
-		r, _ := kept.(rendering)
-		return r.text, r.err
-	}
-	b, err = safely(func() ([]byte, error) { return f.Render(e.tool.Definition(e.wire)) })
-	e.rendered.Store(f, rendering{b, err})
-	return b, err
+func (e *entry) render(f Format) (json.RawMessage, error) {
+	return e.rendered.in(f, func() ([]byte, error) {
+		text, err := safely(func() ([]byte, error) { return f.Render(e.tool.Definition(e.wire)) })
+		if err == nil && !json.Valid(text) {
+			return nil, fmt.Errorf("got %.40q of the format, want JSON", text)
+		}
+		return text, err
+	})
 }
 
 // Do runs the calls of one answer of the model and returns as many results, in

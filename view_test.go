@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"pgregory.net/rapid"
 
@@ -954,12 +956,15 @@ func TestManyTools(t *testing.T) {
 	}
 }
 
-// badFormat is a format that fails for one tool.
-type badFormat struct{ fail func() error }
+// badFormat is a format that writes a text of its own, or fails, for one tool.
+type badFormat struct {
+	text string
+	fail func() error
+}
 
 func (f *badFormat) Render(d tool.Definition) ([]byte, error) {
 	if d.Name == "bad" {
-		return nil, f.fail()
+		return []byte(f.text), f.fail()
 	}
 	return json.Marshal(d.Name)
 }
@@ -1018,10 +1023,11 @@ func TestDefinitions(t *testing.T) {
 	for name, fail := range map[string]func() error{
 		"R7 a tool that the format cannot write is left out and named":          func() error { return errOfGate },
 		"R7 a tool at which the format panics is left out and named, each time": func() error { panic("broken") },
+		"R7 a tool for which the format writes nothing is left out and named":   func() error { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewOf(t, holding(t, answering("a", "a"), answering("bad", "b"), answering("c", "c")))
-			f := &badFormat{fail}
+			f := &badFormat{"", fail}
 			for range 2 {
 				got, err := v.Definitions(f)
 				if string(got) != `["a","c"]` || err == nil || !strings.Contains(err.Error(), "bad") {
@@ -1031,6 +1037,65 @@ func TestDefinitions(t *testing.T) {
 			wantSaid(t, v, "bad", "b")
 		})
 	}
+	for _, text := range []string{"", " ", "{", "{}{}", "1,2", "name"} {
+		t.Run(fmt.Sprintf("R7 a definition that is no JSON is left out and named: %q", text), func(t *testing.T) {
+			v := viewOf(t, holding(t, answering("bad", "b"), answering("c", "c")))
+			got, err := v.Definitions(&badFormat{text, func() error { return nil }})
+			if string(got) != `["c"]` || err == nil || !strings.Contains(err.Error(), "definition of bad") {
+				t.Errorf("got %s, %v", got, err)
+			}
+		})
+	}
+	t.Run("R7 who appends to definitions changes nobody else's", func(t *testing.T) {
+		v := viewOf(t, household(t))
+		for _, f := range []ferrule.Format{ferrule.JSON{}, sliceFormat{}} {
+			one, _ := v.Definitions(f)
+			two, _ := v.Definitions(f)
+			one, two = append(one, "one"...), append(two, "two"...)
+			if !strings.HasSuffix(string(one), "one") || !strings.HasSuffix(string(two), "two") {
+				t.Errorf("%T: …%s and …%s, want one and two", f, one[len(one)-3:], two[len(two)-3:])
+			}
+		}
+	})
+	t.Run("R7 of formats that are made anew each time the last ones are kept", func(t *testing.T) {
+		v := viewOf(t, household(t))
+		var old []weak.Pointer[badFormat]
+		for range 20 {
+			f := &badFormat{}
+			old = append(old, weak.Make(f))
+			if _, err := v.Definitions(f); err != nil {
+				t.Error(err)
+			}
+		}
+		runtime.GC()
+		kept := 0
+		for _, w := range old {
+			if w.Value() != nil {
+				kept++
+			}
+		}
+		if kept > 4 {
+			t.Errorf("%d of 20 are kept, with what was written in them; want at most 4", kept)
+		}
+		runtime.KeepAlive(v)
+	})
+	t.Run("R7 a few more filters than are kept do not all cost anew", func(t *testing.T) {
+		v := viewOf(t, household(t))
+		before := make([]*byte, 70)
+		again := 0
+		for round := range 3 {
+			for i := range before {
+				now := start(definitions(t, v.Only(ferrule.Filter{Names: []string{"plain", fmt.Sprint(i)}})))
+				if round > 0 && now != before[i] {
+					again++
+				}
+				before[i] = now
+			}
+		}
+		if again > len(before) {
+			t.Errorf("%d of %d were written anew, want few", again, 2*len(before))
+		}
+	})
 	for name, f := range map[string]ferrule.Format{
 		"R7 a format that cannot be compared": sliceFormat{"x"}, "R7 a format that holds what cannot be compared": wideFormat{[]string{"x"}},
 	} {
