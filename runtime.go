@@ -181,6 +181,7 @@ func (rt *Runtime) Close(ctx context.Context) error {
 	rt.closed = true
 	all := make([]*conversation, 0, len(rt.sessions))
 	for _, c := range rt.sessions {
+		c.closed.Store(true) // while it waits for one, none of the others goes on
 		all = append(all, c)
 	}
 	rt.mu.Unlock()
