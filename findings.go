@@ -23,7 +23,10 @@ const maxAlwaysLoad = 10
 
 // Findings lists what was found about the tools and settings as they are now.
 func (rt *Runtime) Findings() []Finding {
-	all := slices.Clone(rt.freeze().findings)
+	set := rt.freeze()
+	set.found.Lock()
+	all := slices.Clone(set.findings)
+	set.found.Unlock()
 	c := rt.reg.catalogue()
 	for _, e := range c.list {
 		all = append(all, e.found()...)

@@ -49,7 +49,9 @@ func (r *registry) open(rt *Runtime) {
 
 // Add registers tools of the program itself: all of them or, with an error, none.
 func (rt *Runtime) Add(tools ...*tool.Tool) error {
-	rt.freeze()
+	if err := rt.begun(); err != nil {
+		return err
+	}
 	made, err := rt.reg.entries(tool.Source{Trust: tool.Own}, tools, nil)
 	if err == nil {
 		err = rt.reg.change("", func(old []*entry) (change, error) {
@@ -67,7 +69,9 @@ func (rt *Runtime) Add(tools ...*tool.Tool) error {
 // already, the very same, stays as it is. Tools of a source with trust built-in
 // have bare names, as the program's own do.
 func (rt *Runtime) Set(s tool.Source, tools ...*tool.Tool) error {
-	rt.freeze()
+	if err := rt.begun(); err != nil {
+		return err
+	}
 	if err := s.Check(); err != nil {
 		return fmt.Errorf("register: %w", err)
 	}
@@ -107,7 +111,9 @@ func replaceAll(old, now []*entry) change {
 
 // Replace puts a tool in the place of the program's own tool of that name.
 func (rt *Runtime) Replace(t *tool.Tool) error {
-	rt.freeze()
+	if err := rt.begun(); err != nil {
+		return err
+	}
 	made, err := rt.reg.entries(tool.Source{Trust: tool.Own}, []*tool.Tool{t}, nil)
 	if err == nil {
 		err = rt.reg.change("", func(old []*entry) (change, error) {

@@ -38,6 +38,12 @@ type Filter struct {
 	Not bool
 }
 
+// clone shares nothing that the caller could change.
+func (f Filter) clone() Filter {
+	f.Names, f.Tags, f.Sources = slices.Clone(f.Names), slices.Clone(f.Tags), slices.Clone(f.Sources)
+	return f
+}
+
 func (f *Filter) match(e *entry) bool {
 	if f.Names == nil && f.Tags == nil && f.Sources == nil && reflect.ValueOf(f.Claims).IsZero() {
 		return !f.Not
