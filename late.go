@@ -15,12 +15,14 @@ func (rt *Runtime) late() (all []Finding) {
 	return all
 }
 
-// trace is enough of a value to see that another was put in its place.
+// trace is enough of a value to see that another was put in its place. It costs
+// nothing to make: every session does.
 type trace struct {
 	typ   reflect.Type
 	at    uintptr // where what it refers to is
-	size  int
-	value any // of what refers to nothing and can be compared
+	n     int64   // the number, or how many
+	text  string
+	value any // another that can be compared
 }
 
 // traces are those of the exported fields, which come first.
@@ -42,9 +44,17 @@ func traceOf(v reflect.Value) trace {
 	t := trace{typ: v.Type()}
 	switch v.Kind() {
 	case reflect.Map, reflect.Slice:
-		t.at, t.size = v.Pointer(), v.Len()
+		t.at, t.n = v.Pointer(), int64(v.Len())
 	case reflect.Func, reflect.Pointer, reflect.Chan:
 		t.at = v.Pointer()
+	case reflect.Bool:
+		if v.Bool() {
+			t.n = 1
+		}
+	case reflect.Int, reflect.Int64:
+		t.n = v.Int()
+	case reflect.String:
+		t.text = v.String()
 	default:
 		if v.Comparable() {
 			t.value = v.Interface()
