@@ -53,7 +53,8 @@ type Runtime struct {
 	Observe func(audit.Event)
 
 	// Limit is how many calls of a turn run at once. 0: what the environment
-	// variable FERRULE_MAX_CONCURRENCY says, else 10.
+	// variable FERRULE_MAX_CONCURRENCY says, else 10. What is no such number
+	// counts as 1 and is a finding.
 	Limit int
 	// SourceLimits and TenantLimits cap how many calls of a source or a tenant
 	// run at once, over all sessions. Nil, or not named: no cap.

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -974,6 +975,14 @@ type wideFormat struct{ options any }
 
 func (wideFormat) Render(d tool.Definition) ([]byte, error) { return json.Marshal(d.Name) }
 
+// bufferFormat writes each definition over the one before.
+type bufferFormat struct{ buffer []byte }
+
+func (f *bufferFormat) Render(d tool.Definition) ([]byte, error) {
+	f.buffer = strconv.AppendQuote(f.buffer[:0], d.Name)
+	return f.buffer, nil
+}
+
 // sliceFormat cannot be compared at all.
 type sliceFormat []string
 
@@ -1055,6 +1064,16 @@ func TestDefinitions(t *testing.T) {
 			if !strings.HasSuffix(string(one), "one") || !strings.HasSuffix(string(two), "two") {
 				t.Errorf("%T: …%s and …%s, want one and two", f, one[len(one)-3:], two[len(two)-3:])
 			}
+		}
+	})
+	t.Run("R7 a format may use its buffer again", func(t *testing.T) {
+		s := holding(t, answering("a", "a"), answering("b", "b"), answering("c", "c", deferredTool)).Session(tool.Caller{})
+		f := new(bufferFormat)
+		for _, want := range []string{`["a","b"]`, `["a","b","c"]`} {
+			if got, err := s.View(t.Context()).Definitions(f); string(got) != want || err != nil {
+				t.Errorf("got %s, %v, want %s", got, err, want)
+			}
+			said(t, s.View(t.Context()), "c") // which loads it
 		}
 	})
 	t.Run("R7 of formats that are made anew each time the last ones are kept", func(t *testing.T) {
