@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -12,49 +11,23 @@ import (
 // catalogue is the registry as all views see it, at one moment.
 type catalogue struct {
 	*toolset
-	hidden  map[*entry]string
+	hidden  []hiding
+	always  int  // tools that are always loaded, hidden ones too
 	dynamic bool // some tool has a form or an answer for each session
 }
 
-// catalogue is the registry as views see it now. The order of definitions does
-// not depend on which source came first: the program's own, then built-in
-// sources, then others, each by name.
-func (r *registry) catalogue() *catalogue {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.all != nil {
-		return r.all
-	}
-	order := slices.SortedFunc(maps.Keys(r.sources), func(a, b string) int {
-		x, y := r.sources[a], r.sources[b]
-		switch {
-		case x.base != y.base:
-			if x.base {
-				return -1
-			}
-			return 1
-		case !x.base && r.rt.set.names != Prefix && x.trust != y.trust:
-			return int(y.trust) - int(x.trust) // the more trusted first, so that it wins
-		}
-		return strings.Compare(a, b)
-	})
-	c := &catalogue{hidden: make(map[*entry]string)}
-	var list []*entry
-	winner := make(map[string]*entry)
-	for _, s := range order {
-		for _, e := range r.sources[s].entries {
-			if w := winner[e.wire]; w != nil {
-				c.hidden[e] = fmt.Sprintf("%q of %s has the name %s", w.tool.Name, sourceTitle(w.source), e.wire)
-				continue
-			}
-			winner[e.wire] = e
-			list = append(list, e)
-			c.dynamic = c.dynamic || e.isDynamic()
-		}
-	}
-	c.toolset = newToolset(list)
-	r.all = c
-	return c
+// hiding is a tool that no view shows, and the one that has its name.
+type hiding struct {
+	*entry
+	by *entry
+}
+
+func (h hiding) why() string {
+	return fmt.Sprintf("%q of %s has the name %s", h.by.tool.Name, sourceTitle(h.by.source), h.wire)
+}
+
+func (h hiding) finding() Finding {
+	return Finding{h.wire, fmt.Sprintf("%q of %s is not seen: %s", h.tool.Name, sourceTitle(h.source), h.why())}
 }
 
 func sourceTitle(s tool.Source) string {
@@ -62,4 +35,27 @@ func sourceTitle(s tool.Source) string {
 		return "the program"
 	}
 	return fmt.Sprintf("source %q", s.Name)
+}
+
+// catalogue is the registry as views see it now.
+func (r *registry) catalogue() *catalogue {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all != nil {
+		return r.all
+	}
+	c := &catalogue{always: r.always}
+	var list []*entry
+	sources := slices.SortedFunc(maps.Values(r.sources), func(a, b []*entry) int { return r.order(a[0], b[0]) })
+	for _, e := range slices.Concat(sources...) {
+		if first := r.seen(e.wire); first != e {
+			c.hidden = append(c.hidden, hiding{e, first})
+			continue
+		}
+		list = append(list, e)
+		c.dynamic = c.dynamic || e.isDynamic()
+	}
+	c.toolset = newToolset(list)
+	r.all = c
+	return c
 }

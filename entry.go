@@ -2,6 +2,7 @@ package ferrule
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -36,8 +37,8 @@ type entry struct {
 	findings []string
 	gate     *gate // its own cap; nil: none
 	digest   func() string
-	rendered *sync.Map // Format to rendering
-	static   *entry    // of a form made for one session: the registered one
+	rendered *renderings
+	static   *entry // of a form made for one session: the registered one
 }
 
 func (e *entry) deferred() bool { return e.tool.Deferred }
@@ -88,22 +89,25 @@ func (r *registry) entries(s tool.Source, tools []*tool.Tool, had []*entry) ([]*
 			known[e.given] = e
 		}
 	}
-	var list []*entry
+	list := make([]*entry, len(tools))
+	names := make(map[string]bool, len(tools))
 	for i, t := range tools {
 		if t == nil {
-			return nil, fmt.Errorf("tool %d: got nil; was the error of who made it looked at?", i+1)
+			return nil, fmt.Errorf("tool %d: got nil: the error of tool.New was not checked", i+1)
 		}
-		if e := known[t]; e != nil {
-			list = append(list, e)
-			continue
+		e := known[t]
+		if e == nil {
+			checked, err := t.Check()
+			if err != nil {
+				return nil, err
+			}
+			e = r.entry(s, base, checked)
+			e.given = t
 		}
-		checked, err := t.Check()
-		if err != nil {
-			return nil, err
+		if names[e.tool.Name] {
+			return nil, fmt.Errorf("two tools of the name %q", e.tool.Name)
 		}
-		e := r.entry(s, base, checked)
-		e.given = t
-		list = append(list, e)
+		list[i], names[e.tool.Name] = e, true
 	}
 	return list, nil
 }
@@ -122,7 +126,7 @@ func (r *registry) judgeSource(s tool.Source) (tool.Source, bool) {
 }
 
 func (r *registry) entry(s tool.Source, base bool, t *tool.Tool) *entry {
-	e := &entry{tool: t, source: s, base: base, rendered: new(sync.Map)}
+	e := &entry{tool: t, source: s, base: base, rendered: new(renderings)}
 	e.believed = !s.Trust.Untrusted()
 	if !e.believed && r.rt.set.believe != nil {
 		info := t.Clone()
@@ -138,9 +142,7 @@ func (r *registry) entry(s tool.Source, base bool, t *tool.Tool) *entry {
 	default:
 		e.wire = tool.WireName(s.Name, t.Name)
 	}
-	if t.AtOnce > 0 {
-		e.gate = r.rt.set.gateOf(s.Name, t.Name, t.AtOnce)
-	}
+	e.gate = r.rt.set.gateOf(e, false)
 	e.digest = sync.OnceValue(func() string { return definitionDigest(s, &t.Info) })
 	e.findings = inspect(e)
 	return e
@@ -149,7 +151,8 @@ func (r *registry) entry(s tool.Source, base bool, t *tool.Tool) *entry {
 // definitionDigest names a definition: an answer given for one is not good for
 // another. It uses the static form.
 func definitionDigest(s tool.Source, i *tool.Info) string {
-	return policy.Digest(s.Name, i.Name, i.Description, string(i.Input), string(i.Output), fmt.Sprint(i.Open, i.Claims, i.Approval, i.Secrets, i.Isolation))
+	rest, _ := json.Marshal([]any{i.Open, i.Claims, i.Approval, i.Secrets, i.Isolation}) // all of it plain data
+	return policy.Digest(s.Name, i.Name, i.Description, string(i.Input), string(i.Output), string(rest))
 }
 
 // isDynamic reports whether sessions may see it differently.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ferrule-dev/ferrule"
@@ -80,10 +81,17 @@ func TestFindings(t *testing.T) {
 		{"R11 an argument that is only a name", input(`{"type":"object","properties":{"bare":true}}`), "without description: bare"},
 		{"R11 an argument described where it is defined", input(`{"type":"object","properties":{"word":{"$ref":"#/$defs/word"}},"$defs":{"word":{"type":"string","description":"A word."}}}`), ""},
 		{"R11 an argument described nowhere", input(`{"type":"object","properties":{"bare":{"$ref":"#/$defs/word"}},"$defs":{"word":{"type":"string"}}}`), "without description: bare"},
+		{"R11 an argument described where it is defined, in draft 7", input(`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"word":{"$ref":"#/definitions/word"}},"definitions":{"word":{"type":"string","description":"A word."}}}`), ""},
+		{"R11 an argument described nowhere, in draft 7", input(`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"bare":{"$ref":"#/definitions/word"}},"definitions":{"word":{"type":"string"}}}`), "without description: bare"},
+		{"R11 an argument without description beside a definition that is only a name", input(`{"type":"object","properties":{"bare":{"type":"string"},"any":{"$ref":"#/$defs/any"}},"$defs":{"any":true}}`), "without description: any, bare"},
 		{"R11 12 optional arguments", func(d *tool.Tool) { d.Input = arguments(12, 0, "A word.") }, ""},
 		{"R11 more than 12 optional arguments", func(d *tool.Tool) { d.Input, d.Examples = arguments(15, 2, "A word."), nil }, "got 13 optional arguments"},
-		{"R11 a name too short to choose by", func(d *tool.Tool) { d.Name = "s" }, "name"},
-		{"R11 a description too short to choose by", func(d *tool.Tool) { d.Description = "Search." }, "description"},
+		{"R11 a name too short to choose by", func(d *tool.Tool) { d.Name = "s" }, "a name of 1 character is"},
+		{"R11 a name of two characters", func(d *tool.Tool) { d.Name = "ls" }, "a name of 2 characters is"},
+		{"R11 a description too short to choose by", func(d *tool.Tool) { d.Description = "Search." }, "a description of 1 word is"},
+		{"R11 a description of two words", func(d *tool.Tool) { d.Description = "Search notes." }, "a description of 2 words is"},
+		{"R11 a description in a script without spaces", func(d *tool.Tool) { d.Description = "查找包含所有给定单词的笔记。" }, ""},
+		{"R11 a description in such a script, too short to choose by", func(d *tool.Tool) { d.Description = "搜索" }, "a description of 1 word is"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var seen events
@@ -125,6 +133,18 @@ func TestFindings(t *testing.T) {
 			t.Errorf("findings = %q, want all of them", r.Findings)
 		}
 		wantSaid(t, viewOf(t, rt), "x", "ran")
+	})
+	t.Run("R11 a hook for a tool that is not there", func(t *testing.T) {
+		rt := lenient()
+		rt.Hooks = []ferrule.Hook{{Name: "guard", Security: true, Only: ferrule.Filter{Names: []string{"search_notes", "serach_notes", "old"}}}, {Name: "all"}}
+		done(t, rt.Add(exemplary(alias("old")))) // a hook knows a tool by its name only
+		var got []string
+		for _, f := range rt.Findings() {
+			got = append(got, f.Name+": "+f.Text)
+		}
+		if want := []string{`hook guard: it is for the tool "serach_notes", and there is none of that name`, `hook guard: it is for the tool "old", and there is none of that name`}; !slices.Equal(got, want) {
+			t.Errorf("findings = %q, want %q", got, want)
+		}
 	})
 	t.Run("R11 the same for tools of other sources", func(t *testing.T) {
 		rt := lenient()
@@ -232,6 +252,35 @@ func TestAlwaysLoad(t *testing.T) {
 	t.Run("R11 more than 10 always-load tools are said when they are registered", func(t *testing.T) {
 		if _, seen := filled(t, 11); len(seen.of(audit.Found)) != 1 {
 			t.Errorf("events = %q, want one", seen.of(audit.Found))
+		}
+	})
+	t.Run("R11 more than 10 always-load tools that come at once are said once", func(t *testing.T) {
+		rt, seen := filled(t, 0)
+		var all sync.WaitGroup
+		for i := range 20 {
+			all.Go(func() {
+				if err := rt.Add(always(i)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if got := seen.of(audit.Found); len(got) != 1 || !strings.Contains(got[0], "got 11 tools") {
+			t.Errorf("events = %q, want one about 11 tools", got)
+		}
+	})
+	t.Run("R11 always-load tools that come and go are counted as they are", func(t *testing.T) {
+		rt, seen := filled(t, 10)
+		for range 5 {
+			if err := rt.Set(tool.Source{}, always(0), always(0)); err == nil {
+				t.Error("two tools of one name were taken")
+			}
+			rt.Remove("always_0")
+			done(t, rt.Add(always(0)))
+			done(t, rt.Replace(always(0)))
+		}
+		if got := seen.of(audit.Found); len(got) != 0 {
+			t.Errorf("events = %q, want none for 10 tools", got)
 		}
 	})
 }

@@ -11,100 +11,191 @@ import (
 
 // formedSet is the catalogue as one agent of a session sees it.
 type formedSet struct {
-	of      *catalogue
+	of      *catalogue // nil: it is to be made
 	tools   *toolset
 	enabled map[*entry]bool
+	asking  chan struct{} // closed when tools have been asked for this agent; nil: they are not
+}
+
+// stance is what a tool said to an agent.
+type stance struct {
+	enabled bool
+	form    *entry // as the session sees it
+	sure    bool   // it was not cut short
 }
 
 // forms is the catalogue as this session sees it. Each tool is asked once for
 // its form, when the session first sees it, so that prompts stay as they are,
-// and once for each agent whether it is enabled.
+// and once for each agent whether it is enabled. What the end of ctx cuts short
+// is as if the tool had failed, for this view only.
 func (c *conversation) forms(ctx context.Context, all *catalogue, caller tool.Caller) *toolset {
-	ctx = context.WithoutCancel(ctx) // the answer outlives this view
-	c.forming.Lock()
-	defer c.forming.Unlock()
-	old := c.formed[caller.Agent]
+	old, seen, asking := c.toAsk(ctx, all, caller.Agent)
 	if old.of == all {
 		return old.tools
 	}
 	now := formedSet{of: all, enabled: make(map[*entry]bool)}
-	seen := make(map[*entry]*entry) // tools that are gone are forgotten
+	forms := make(map[*entry]*entry)
+	for e, form := range seen { // other agents' too; tools that are gone are forgotten
+		if all.names[e.wire] == e {
+			forms[e] = form
+		}
+	}
+	whole := true
 	list := make([]*entry, 0, len(all.list))
-	for _, e := range all.list {
-		if e.tool.Enabled != nil {
-			on, ok := old.enabled[e]
-			if !ok {
-				on = e.enabled(ctx, caller)
-			}
-			if now.enabled[e] = on; !on {
-				continue
-			}
+	for i, s := range askAll(ctx, all.list, caller, old.enabled, seen) {
+		e := all.list[i]
+		if s.sure && e.tool.Enabled != nil {
+			now.enabled[e] = s.enabled
 		}
-		if e.hasForms() {
-			form := c.seen[e]
-			if form == nil {
-				form = e.form(ctx, caller)
-			}
-			seen[e] = form
-			e = form
+		if s.sure && s.enabled && e.hasForms() {
+			forms[e] = s.form
 		}
-		list = append(list, e)
+		if s.enabled {
+			list = append(list, s.form)
+		}
+		whole = whole && s.sure
 	}
-	for e, form := range c.seen { // another agent's, as long as they are registered
-		if seen[e] == nil && all.names[e.wire] == e {
-			seen[e] = form
-		}
-	}
-	c.seen = seen
 	now.tools = newToolset(list)
-	if c.formed == nil {
-		c.formed = make(map[string]formedSet)
+	if asking != nil {
+		c.keepForms(caller.Agent, asking, now, forms, whole)
 	}
-	for agent, f := range c.formed {
-		if f.of != all { // it is made anew when that agent looks again
-			c.formed[agent] = formedSet{enabled: f.enabled}
-		}
-	}
-	c.formed[caller.Agent] = now
 	return now.tools
 }
 
-func (e *entry) enabled(ctx context.Context, caller tool.Caller) bool {
-	on, err := bounded(ctx, otherTime, func(ctx context.Context) (bool, error) { return e.tool.Enabled(ctx, caller) })
-	return on && err == nil
+// toAsk is what is known of tools, and the right to ask for the rest, which one
+// view of the session has at a time; nil: ctx has ended before. What it gives is
+// replaced, never changed.
+func (c *conversation) toAsk(ctx context.Context, all *catalogue, agent string) (old formedSet, seen map[*entry]*entry, asking chan struct{}) {
+	c.forming.Lock()
+	defer c.forming.Unlock()
+	for {
+		var busy chan struct{}
+		for _, f := range c.formed {
+			if f.asking != nil {
+				busy = f.asking
+			}
+		}
+		old = c.formed[agent]
+		switch {
+		case old.of == all, busy != nil && ctx.Err() != nil:
+			return old, c.seen, nil
+		case busy == nil:
+			if c.formed == nil {
+				c.formed = make(map[string]formedSet)
+			}
+			asking = make(chan struct{})
+			c.formed[agent] = formedSet{enabled: old.enabled, asking: asking}
+			return old, c.seen, asking
+		}
+		c.forming.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+		}
+		c.forming.Lock()
+	}
 }
 
-// form is the tool as one session sees it. What fails leaves the static form.
-func (e *entry) form(ctx context.Context, caller tool.Caller) *entry {
-	t := e.tool
-	form := e.tool
-	try := func(change func(*tool.Tool) error) {
-		t := *form
-		if change(&t) != nil {
-			return
+// keepForms keeps what tools said, unless the host has them asked anew since.
+func (c *conversation) keepForms(agent string, asking chan struct{}, now formedSet, forms map[*entry]*entry, whole bool) {
+	c.forming.Lock()
+	defer c.forming.Unlock()
+	close(asking)
+	if c.formed[agent].asking != asking {
+		return
+	}
+	for other, f := range c.formed {
+		if f.of != now.of { // it is made anew when that agent looks again
+			c.formed[other] = formedSet{enabled: f.enabled}
 		}
+	}
+	if !whole {
+		now = formedSet{enabled: now.enabled}
+	}
+	c.formed[agent], c.seen = now, forms
+}
+
+// askAll is what each tool says. Those of whom it is not known yet are asked side
+// by side.
+func askAll(ctx context.Context, list []*entry, caller tool.Caller, enabled map[*entry]bool, seen map[*entry]*entry) []stance {
+	all := make([]stance, len(list))
+	var asked sync.WaitGroup
+	for i, e := range list {
+		on, known := enabled[e]
+		form := seen[e]
+		if e.tool.Enabled == nil {
+			on, known = true, true
+		}
+		if !e.hasForms() {
+			form = e
+		}
+		if known && (!on || form != nil) {
+			all[i] = stance{on, form, true}
+			continue
+		}
+		asked.Go(func() { all[i] = e.ask(ctx, caller, on, known, form) })
+	}
+	asked.Wait()
+	return all
+}
+
+// ask asks for what is not known: whether the tool is enabled, and its form.
+func (e *entry) ask(ctx context.Context, caller tool.Caller, on, known bool, form *entry) stance {
+	s := stance{on, form, true}
+	if !known {
+		on, err := askTool(ctx, caller, e.tool.Enabled)
+		s.enabled, s.sure = on && err == nil, err == nil || ctx.Err() == nil
+	}
+	if s.enabled && form == nil {
+		s.form, s.sure = e.formFor(ctx, caller)
+	}
+	return s
+}
+
+// askTool calls a function of a tool for a session. It has its own time, as every
+// function has, and no more than ctx.
+func askTool[T any](ctx context.Context, caller tool.Caller, f func(context.Context, tool.Caller) (T, error)) (v T, err error) {
+	if err := ctx.Err(); err != nil {
+		return v, err
+	}
+	return bounded(ctx, otherTime, func(ctx context.Context) (T, error) { return f(ctx, caller) })
+}
+
+// formFor is the tool as one session sees it. What fails leaves the static form.
+func (e *entry) formFor(ctx context.Context, caller tool.Caller) (_ *entry, sure bool) {
+	t := e.tool
+	form := t
+	var description string
+	var input json.RawMessage
+	var noDescription, noInput error
+	var asked sync.WaitGroup
+	if t.DescriptionOf != nil {
+		asked.Go(func() { description, noDescription = askTool(ctx, caller, t.DescriptionOf) })
+	}
+	if t.InputOf != nil {
+		asked.Go(func() { input, noInput = askTool(ctx, caller, t.InputOf) })
+	}
+	asked.Wait()
+	try := func(change func(*tool.Tool)) {
+		t := *form
+		change(&t)
 		if checked, err := t.Check(); err == nil {
 			form = checked
 		}
 	}
-	if t.DescriptionOf != nil {
-		try(func(f *tool.Tool) (err error) {
-			f.Description, err = bounded(ctx, otherTime, func(ctx context.Context) (string, error) { return t.DescriptionOf(ctx, caller) })
-			return err
-		})
+	if t.DescriptionOf != nil && noDescription == nil {
+		try(func(f *tool.Tool) { f.Description = description })
 	}
-	if t.InputOf != nil {
-		try(func(f *tool.Tool) (err error) {
-			f.Input, err = bounded(ctx, otherTime, func(ctx context.Context) (json.RawMessage, error) { return t.InputOf(ctx, caller) })
-			return err
-		})
+	if t.InputOf != nil && noInput == nil {
+		try(func(f *tool.Tool) { f.Input = input })
 	}
+	sure = noDescription == nil && noInput == nil || ctx.Err() == nil
 	if form == e.tool {
-		return e
+		return e, sure
 	}
 	f := *e
-	f.tool, f.static, f.rendered = form, e, new(sync.Map)
-	return &f
+	f.tool, f.static, f.rendered = form, e, new(renderings)
+	return &f, sure
 }
 
 // load makes a deferred tool part of the prompt from the next view on. Loading
@@ -135,14 +226,10 @@ func (c *conversation) loadedIn(of *catalogue, tools *toolset) *loadedSet {
 			}
 		}
 		l = newLoadedSet(list)
-		if c.loadedAs == nil || c.loadedOf != of || len(c.loadedAs) > maxKept {
-			c.loadedAs, c.loadedOf = make(map[*toolset]*loadedSet), of // what is gone is forgotten
+		if c.loadedOf != of {
+			c.loadedAs, c.loadedOf = nil, of // what is gone is forgotten
 		}
-		c.loadedAs[tools] = l
+		keep(&c.loadedAs, tools, l)
 	}
 	return l
 }
-
-// maxKept is how many forms of one set of tools are kept ready: views of so
-// many agents, say.
-const maxKept = 16

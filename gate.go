@@ -2,6 +2,7 @@ package ferrule
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ferrule-dev/ferrule/tool"
@@ -34,20 +35,34 @@ func gates(limits map[string]int) map[string]*gate {
 	return all
 }
 
-// gateOf is the cap of a tool.
-func (s *settings) gateOf(source, name string, most int) *gate {
+// gateKey names the cap of a tool. That of a registered one outlives its
+// registration; one that a fallback supplied has another, whatever its name.
+type gateKey struct {
+	source, name string
+	registered   bool
+}
+
+// gateOf is the cap that a tool wants; nil: none.
+func (s *settings) gateOf(e *entry, registered bool) *gate {
+	if e.tool.AtOnce == 0 {
+		return nil
+	}
 	s.gateLock.Lock()
 	defer s.gateLock.Unlock()
-	key := [2]string{source, name}
+	key := gateKey{e.source.Name, e.tool.Name, registered}
 	g := s.tools[key]
 	if g == nil {
 		if s.tools == nil {
-			s.tools = make(map[[2]string]*gate)
+			s.tools = make(map[gateKey]*gate)
+		}
+		if s.strays++; s.strays > maxSupplied { // names that fallbacks made up
+			s.strays = 0
+			maps.DeleteFunc(s.tools, func(k gateKey, g *gate) bool { return !k.registered && g.used == 0 && len(g.waiting) == 0 })
 		}
 		g = new(gate)
 		s.tools[key] = g
 	}
-	g.most = most
+	g.most = e.tool.AtOnce
 	return g
 }
 

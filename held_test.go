@@ -61,26 +61,3 @@ func TestHeldClaims(t *testing.T) {
 		})
 	})
 }
-
-// A runtime takes its fields once.
-func TestFieldsAreTakenOnce(t *testing.T) {
-	t.Parallel()
-	t.Run("R3 the operator's trust is that of the first registration", func(t *testing.T) {
-		one := tool.Tool{
-			Info: tool.Info{Name: "one", Description: "Do one thing.", Input: json.RawMessage(`{"type":"object"}`)},
-			Run:  func(context.Context, tool.Args) (tool.Result, error) { return tool.Result{}, nil },
-		}
-		rt := &ferrule.Runtime{Trust: map[string]tool.Trust{"src": tool.Web}}
-		if err := rt.Add(&one); err != nil {
-			t.Fatal(err)
-		}
-		rt.Trust["src"] = tool.BuiltIn
-		rt.Collisions = ferrule.Priority
-		if err := rt.Set(tool.Source{Name: "src", Trust: tool.MCP}, &one); err != nil {
-			t.Fatal(err)
-		}
-		if r, ok := rt.Find("src__one"); !ok || r.Source.Trust != tool.Web {
-			t.Errorf("got %v, %v", r.Source, ok)
-		}
-	})
-}

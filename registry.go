@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/ferrule-dev/ferrule/audit"
@@ -34,37 +32,36 @@ type Fallback func(ctx context.Context, c tool.Caller, name string) (*tool.Tool,
 type registry struct {
 	mu       sync.Mutex
 	rt       *Runtime
-	sources  map[string]*source
+	sources  map[string][]*entry
 	fallback Fallback
 	supplied map[string]*entry // by the fallback, by name
 	all      *catalogue        // nil: to be made
 
-	base   map[string]*entry         // names and aliases of built-in and own tools
-	bare   map[string]map[string]int // names that models call outside tools by, and how often each source has them
-	always int                       // tools that are always loaded
-}
-
-// source is what one source has.
-type source struct {
-	base    bool
-	trust   tool.Trust // that counts
-	entries []*entry
+	names   map[string][]*entry // as models call them; the first is seen
+	aliases map[string]*entry   // of built-in and own tools
+	always  int                 // tools that are always loaded
 }
 
 func (r *registry) open(rt *Runtime) {
 	r.rt = rt
-	r.sources, r.base, r.bare = make(map[string]*source), make(map[string]*entry), make(map[string]map[string]int)
+	r.sources, r.names, r.aliases = make(map[string][]*entry), make(map[string][]*entry), make(map[string]*entry)
 }
 
 // Add registers tools of the program itself: all of them or, with an error, none.
 func (rt *Runtime) Add(tools ...*tool.Tool) error {
-	rt.freeze()
-	own := tool.Source{Trust: tool.Own}
-	made, err := rt.reg.entries(own, tools, nil)
+	if err := rt.begun(); err != nil {
+		return err
+	}
+	made, err := rt.reg.entries(tool.Source{Trust: tool.Own}, tools, nil)
+	if err == nil {
+		err = rt.reg.change("", func(old []*entry) (change, error) {
+			return change{now: append(old, made...), added: made}, nil // behind what others see of old
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("register: %w", err)
 	}
-	return rt.reg.change(own, func([]*entry) (change, error) { return change{added: made}, nil })
+	return nil
 }
 
 // Set makes these the tools of a source, in the place of those it had: all of
@@ -72,19 +69,23 @@ func (rt *Runtime) Add(tools ...*tool.Tool) error {
 // already, the very same, stays as it is. Tools of a source with trust built-in
 // have bare names, as the program's own do.
 func (rt *Runtime) Set(s tool.Source, tools ...*tool.Tool) error {
-	rt.freeze()
-	if err := s.Check(); err != nil {
+	if err := rt.begun(); err != nil {
 		return err
+	}
+	if err := s.Check(); err != nil {
+		return fmt.Errorf("register: %w", err)
 	}
 	if s.Name == "" {
 		s.Trust = tool.Own
 	}
-	had := rt.reg.of(s.Name)
-	made, err := rt.reg.entries(s, tools, had)
+	made, err := rt.reg.entries(s, tools, rt.reg.of(s.Name))
+	if err == nil {
+		err = rt.reg.change(s.Name, func(old []*entry) (change, error) { return replaceAll(old, made), nil })
+	}
 	if err != nil {
 		return fmt.Errorf("register: %w", err)
 	}
-	return rt.reg.change(s, func(old []*entry) (change, error) { return replaceAll(old, made), nil })
+	return nil
 }
 
 // replaceAll is the change from some entries to others.
@@ -110,52 +111,57 @@ func replaceAll(old, now []*entry) change {
 
 // Replace puts a tool in the place of the program's own tool of that name.
 func (rt *Runtime) Replace(t *tool.Tool) error {
-	rt.freeze()
-	own := tool.Source{Trust: tool.Own}
-	made, err := rt.reg.entries(own, []*tool.Tool{t}, nil)
+	if err := rt.begun(); err != nil {
+		return err
+	}
+	made, err := rt.reg.entries(tool.Source{Trust: tool.Own}, []*tool.Tool{t}, nil)
+	if err == nil {
+		err = rt.reg.change("", func(old []*entry) (change, error) {
+			i := slices.IndexFunc(old, made[0].same)
+			if i < 0 {
+				return change{}, fmt.Errorf("there is no own tool %q", t.Name)
+			}
+			now := slices.Clone(old)
+			now[i] = made[0]
+			return change{now: now, added: made, removed: old[i : i+1]}, nil
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("replace: %w", err)
 	}
-	return rt.reg.change(own, func(old []*entry) (change, error) {
-		i := slices.IndexFunc(old, func(e *entry) bool { return e.tool.Name == t.Name })
-		if i < 0 {
-			return change{}, fmt.Errorf("replace %q: there is no own tool of that name", t.Name)
-		}
-		now := slices.Clone(old)
-		now[i] = made[0]
-		return replaceAll(old, now), nil
-	})
+	return nil
 }
 
-// Remove takes a tool away, by the name that models use, and says whether it was
-// there. Views that were made before still have it.
+// Remove takes a tool away, by the name that models use and not by an alias, and
+// says whether it was there. Views that were made before still have it.
 func (rt *Runtime) Remove(name string) bool {
 	rt.freeze()
-	e := rt.reg.catalogue().names[name]
-	if e == nil {
+	e := rt.reg.find(name)
+	if e == nil || e.wire != name {
 		return false
 	}
 	removed := false
 	// What is left was accepted before.
-	_ = rt.reg.change(e.source, func(old []*entry) (change, error) {
-		now := slices.DeleteFunc(slices.Clone(old), func(o *entry) bool { return o == e })
-		removed = len(now) < len(old)
-		return replaceAll(old, now), nil
+	_ = rt.reg.change(e.source.Name, func(old []*entry) (change, error) {
+		i := slices.Index(old, e)
+		if removed = i >= 0; !removed {
+			return change{now: old}, nil
+		}
+		return change{now: slices.Concat(old[:i], old[i+1:]), removed: old[i : i+1]}, nil
 	})
 	return removed
 }
 
-// Has reports whether a tool of that name, as models call it, is registered.
+// Has reports whether there is a tool that [Runtime.Find] would find.
 func (rt *Runtime) Has(name string) bool {
-	_, ok := rt.Find(name)
-	return ok
+	rt.freeze()
+	return rt.reg.find(name) != nil
 }
 
 // Find is what is known of a tool, by the name that models use or an alias.
 func (rt *Runtime) Find(name string) (Resolved, bool) {
 	rt.freeze()
-	c := rt.reg.catalogue()
-	if e := c.find(name); e != nil {
+	if e := rt.reg.find(name); e != nil {
 		return e.resolved(""), true
 	}
 	return Resolved{}, false
@@ -172,11 +178,8 @@ func (rt *Runtime) All() iter.Seq[Resolved] {
 				return
 			}
 		}
-		hidden := slices.SortedFunc(maps.Keys(c.hidden), func(a, b *entry) int {
-			return strings.Compare(a.source.Name+"\x00"+a.tool.Name, b.source.Name+"\x00"+b.tool.Name)
-		})
-		for _, e := range hidden {
-			if !yield(e.resolved(c.hidden[e])) {
+		for _, h := range c.hidden {
+			if !yield(h.resolved(h.why())) {
 				return
 			}
 		}
@@ -196,67 +199,66 @@ func (rt *Runtime) SetFallback(f Fallback) {
 func (r *registry) of(name string) []*entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s := r.sources[name]; s != nil {
-		return s.entries
-	}
-	return nil
+	return r.sources[name]
 }
 
 // change is what becomes of the tools of a source.
 type change struct {
-	now            []*entry // nil: what there was, then what is added
+	now            []*entry
 	added, removed []*entry
 }
 
 // change changes the tools of one source, if the registry as a whole is good
-// with it. What it costs depends on what changes, not on how many tools there
-// are.
-func (r *registry) change(s tool.Source, f func(old []*entry) (change, error)) error {
+// with it. Beyond the list of that source it looks at nothing but what changes:
+// what views see is made when one is wanted.
+func (r *registry) change(source string, f func(old []*entry) (change, error)) error {
+	c, found, err := r.apply(source, f)
+	if err == nil && r.rt.set.observe != nil {
+		r.tell(c, found)
+	}
+	return err
+}
+
+// apply is change up to what is found about it.
+func (r *registry) apply(source string, f func(old []*entry) (change, error)) (c change, found []Finding, err error) {
 	r.mu.Lock()
-	var old []*entry
-	if had := r.sources[s.Name]; had != nil {
-		old = had.entries
+	defer r.mu.Unlock()
+	old := r.sources[source]
+	if c, err = f(old); err != nil || slices.Equal(old, c.now) {
+		return c, nil, err
 	}
-	c, err := f(old)
-	if err == nil {
-		err = r.accept(c)
+	was := make([]*entry, len(c.added)) // seen under the name until now
+	for i, e := range c.added {
+		was[i] = r.seen(e.wire)
 	}
-	if err != nil {
-		r.mu.Unlock()
-		return fmt.Errorf("register: %w", err)
+	if err := r.accept(c); err != nil {
+		return c, nil, err
 	}
-	if c.now == nil && len(c.removed) == 0 {
-		c.now = append(old, c.added...) // behind what views see
+	if r.sources[source] = c.now; len(c.now) == 0 {
+		delete(r.sources, source)
 	}
-	if len(c.now) == 0 {
-		delete(r.sources, s.Name)
-	} else {
-		r.sources[s.Name] = &source{base: c.now[0].base, trust: c.now[0].source.Trust, entries: c.now}
+	r.all = nil
+	for i, e := range c.added {
+		if g := r.rt.set.gateOf(e, true); e.gate != g { // one that comes back has it, and may be read
+			e.gate = g
+		}
+		if first := r.seen(e.wire); first != e {
+			found = append(found, hiding{e, first}.finding())
+		} else if all := r.names[e.wire]; len(all) > 1 && all[1] == was[i] {
+			found = append(found, hiding{all[1], e}.finding())
+		}
 	}
 	many := r.always > maxAlwaysLoad
-	for _, e := range c.added {
-		if e.tool.AlwaysLoad {
-			r.always++
-		}
+	r.always += alwaysLoaded(c.added) - alwaysLoaded(c.removed)
+	if r.always > maxAlwaysLoad && !many {
+		found = append(found, tooManyAlways(r.always))
 	}
-	for _, e := range c.removed {
-		if e.tool.AlwaysLoad {
-			r.always--
-		}
-	}
-	tooMany := r.always > maxAlwaysLoad && !many
-	r.all = nil
-	r.mu.Unlock()
-	r.tell(c, tooMany)
-	return nil
+	return c, found, nil
 }
 
 // tell makes events of what came and went, with what was found about it.
-func (r *registry) tell(c change, tooMany bool) {
+func (r *registry) tell(c change, found []Finding) {
 	set := &r.rt.set
-	if set.observe == nil {
-		return
-	}
 	for _, e := range c.removed {
 		set.emit(audit.Event{Kind: audit.Removed, Name: e.wire})
 	}
@@ -266,7 +268,7 @@ func (r *registry) tell(c change, tooMany bool) {
 			set.emit(audit.Event{Kind: audit.Found, Name: e.wire, Text: f})
 		}
 	}
-	if tooMany {
-		set.emit(audit.Event{Kind: audit.Found, Name: alwaysLoad, Text: tooManyAlways(r.always)})
+	for _, f := range found {
+		set.emit(audit.Event{Kind: audit.Found, Name: f.Name, Text: f.Text})
 	}
 }

@@ -1,6 +1,7 @@
 package ferrule_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -526,6 +528,18 @@ func TestRefusedCollisions(t *testing.T) {
 			t.Errorf("names = %v, want none", got)
 		}
 	})
+	t.Run("R4 one tool given twice is two tools of one name", func(t *testing.T) {
+		a, always := answering("a", "a"), exemplary(func(d *tool.Tool) { d.AlwaysLoad = true })
+		rt := holding(t, a)
+		for _, s := range []tool.Source{{}, {Name: "gh", Trust: tool.MCP}, {Name: "fs", Trust: tool.BuiltIn}} {
+			if err := rt.Set(s, a, always, a); err == nil || !strings.Contains(err.Error(), `two tools of the name "a"`) {
+				t.Errorf("Set(%q, a, a): err = %v", s.Name, err)
+			}
+		}
+		if got, want := answers(t, rt), map[string]string{"a": "a"}; !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
 	t.Run("R4 refuse: the second source with a name, whole", func(t *testing.T) {
 		permutations(2, func(order []int) {
 			rt := lenient()
@@ -578,13 +592,27 @@ func TestRefusedCollisions(t *testing.T) {
 		}
 		wantSaid(t, viewOf(t, rt), "x", "a/x")
 	})
-	t.Run("R4 a hidden tool is said", func(t *testing.T) {
-		rt := lenient()
-		done(t, has("", tool.Own, "a__x").into(rt))
-		done(t, has("a", tool.MCP, "x").into(rt))
-		if !slices.ContainsFunc(rt.Findings(), func(f ferrule.Finding) bool { return f.Name == "a__x" && strings.Contains(f.Text, "not seen") }) {
-			t.Errorf("findings = %v, want one about the tool of a that is not seen", rt.Findings())
-		}
+	t.Run("R4 a hidden tool is said, once, whoever came first", func(t *testing.T) {
+		both := []loading{has("", tool.Own, "a__x"), has("a", tool.MCP, "x")}
+		permutations(2, func(order []int) {
+			var seen events
+			rt := lenient()
+			rt.Observe = seen.observe
+			for _, i := range order {
+				done(t, both[i].into(rt))
+			}
+			done(t, rt.Replace(answering("a__x", "new")))
+			done(t, rt.Add(answering("other", "x")))
+			isIt := func(text string) bool {
+				return strings.Contains(text, `"x" of source "a" is not seen: "a__x" of the program`)
+			}
+			if !slices.ContainsFunc(rt.Findings(), func(f ferrule.Finding) bool { return f.Name == "a__x" && isIt(f.Text) }) {
+				t.Errorf("findings = %v, want one about the tool of a that is not seen", rt.Findings())
+			}
+			if told := slices.DeleteFunc(seen.of(audit.Found), func(s string) bool { return !isIt(s) }); len(told) != 1 {
+				t.Errorf("order %v: told %d times, want once: %q", order, len(told), told)
+			}
+		})
 	})
 }
 
@@ -786,6 +814,26 @@ func TestAliases(t *testing.T) {
 		wantSaid(t, viewOf(t, rt), "old", "c")
 		wantSaid(t, viewOf(t, rt), "a", "c")
 	})
+	t.Run("R5 a name of the base stays taken while one of the sources that have it does", func(t *testing.T) {
+		sources := []string{"", "s1", "s2", "s3"}
+		permutations(len(sources), func(order []int) {
+			rt := lenient()
+			for _, s := range sources {
+				done(t, rt.Set(tool.Source{Name: s, Trust: tool.BuiltIn}, answering("read", s)))
+			}
+			left := slices.Clone(sources)
+			for _, i := range order {
+				wantSaid(t, viewOf(t, rt), "read", cmp.Or(left[0], "(tool ran successfully with no output)"))
+				if err := rt.Set(tool.Source{Name: "other", Trust: tool.BuiltIn}, answering("other", "o", alias("read"))); err == nil {
+					t.Fatalf("removed in the order %v: the alias read was taken while %q have the name", order, left)
+				}
+				done(t, rt.Set(tool.Source{Name: sources[i]}))
+				left = slices.DeleteFunc(left, func(s string) bool { return s == sources[i] })
+			}
+			done(t, rt.Set(tool.Source{Name: "other", Trust: tool.BuiltIn}, answering("other", "o", alias("read"))))
+			wantSaid(t, viewOf(t, rt), "read", "o")
+		})
+	})
 	t.Run("R5 a replacement is held to the same", func(t *testing.T) {
 		rt := holding(t, answering("a", "a", alias("old")), answering("b", "b"))
 		if err := rt.Replace(answering("b", "new b", alias("old"))); err == nil {
@@ -807,7 +855,7 @@ func TestBadRegistration(t *testing.T) {
 		tool *tool.Tool
 		want string // part of the error
 	}{
-		{"R10 no tool", nil, "nil"},
+		{"R10 no tool", nil, "got nil: the error of tool.New was not checked"},
 		{"R10 the zero tool", &tool.Tool{}, "no name"},
 		{"R10 a tool without Run", &tool.Tool{Info: tool.Info{Name: "a", Description: "Do a thing.", Input: object}}, "no Run"},
 		{"R10 not made by Check, without a description", &tool.Tool{Info: tool.Info{Name: "a", Input: object}, Run: run}, "no description"},
@@ -893,8 +941,20 @@ func TestRegistryChanges(t *testing.T) {
 		if got := v.Names(); !slices.Equal(got, []string{"a", "b", "c"}) {
 			t.Errorf("names = %q", got)
 		}
-		if err := rt.Replace(answering("d", "d")); err == nil || rt.Has("d") {
+		if err := rt.Replace(answering("d", "d")); err == nil || rt.Has("d") || err.Error() != `replace: there is no own tool "d"` {
 			t.Errorf("Replace of no tool: err = %v, has it: %v", err, rt.Has("d"))
+		}
+	})
+	t.Run("R10 who adds a tool that is there is told how to replace it", func(t *testing.T) {
+		rt := holding(t, answering("a", "a"))
+		if err := rt.Add(answering("a", "new")); err == nil || err.Error() != `register: a tool "a" is there already: use Replace` {
+			t.Errorf("err = %v", err)
+		}
+	})
+	t.Run("R10 remove by an alias removes nothing", func(t *testing.T) {
+		rt := holding(t, answering("a", "a", alias("old")))
+		if !rt.Has("old") || rt.Remove("old") || !rt.Has("a") {
+			t.Error("a tool was removed by its alias, or is not there by it")
 		}
 	})
 	t.Run("R10 remove says whether it was there", func(t *testing.T) {
@@ -962,6 +1022,62 @@ func TestRegistryChanges(t *testing.T) {
 			t.Errorf("removed %q, want %q", got, want)
 		}
 	})
+}
+
+// A cap belongs to the tool that is there. Whoever else comes with its name,
+// and is not taken, leaves it as it is.
+func TestCapsStay(t *testing.T) {
+	t.Parallel()
+	var now, most atomic.Int32
+	capped := func(atOnce int) *tool.Tool {
+		return reader("one", "", func(d *tool.Tool) {
+			d.AtOnce = atOnce
+			d.Run = func(context.Context, tool.Args) (tool.Result, error) {
+				most.Store(max(most.Load(), now.Add(1)))
+				time.Sleep(time.Second)
+				now.Add(-1)
+				return tool.Result{}, nil
+			}
+		})
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(t *testing.T, rt *ferrule.Runtime)
+		want   int32
+	}{
+		{"D3 a cap", func(*testing.T, *ferrule.Runtime) {}, 1},
+		{"R10 a tool that is refused leaves the cap of the one that is there", func(t *testing.T, rt *ferrule.Runtime) {
+			if rt.Add(capped(3)) == nil || rt.Set(tool.Source{}, capped(3), nil) == nil || rt.Add(capped(2), capped(3)) == nil {
+				t.Error("it was taken")
+			}
+		}, 1},
+		{"R10 a replacement that is refused leaves it", func(t *testing.T, rt *ferrule.Runtime) {
+			done(t, rt.Add(answering("other", "x", alias("old"))))
+			wider := capped(3)
+			wider.Aliases = []string{"old"}
+			if rt.Replace(wider) == nil {
+				t.Error("it was taken")
+			}
+		}, 1},
+		{"R10 a replacement has its own", func(t *testing.T, rt *ferrule.Runtime) { done(t, rt.Replace(capped(2))) }, 2},
+		{"R6 what a fallback supplies under that name leaves it", func(t *testing.T, rt *ferrule.Runtime) {
+			rt.SetFallback(func(context.Context, tool.Caller, string) (*tool.Tool, error) { return capped(3), nil })
+			viewOf(t, rt).Do(t.Context(), tool.Call{Name: "unknown"})
+			most.Store(0)
+		}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				most.Store(0)
+				rt := holding(t, capped(1))
+				tt.change(t, rt)
+				viewOf(t, rt).Do(t.Context(), slices.Repeat([]tool.Call{{Name: "one"}}, 5)...)
+				if got := most.Load(); got != tt.want {
+					t.Errorf("%d calls ran at once, want %d", got, tt.want)
+				}
+			})
+		})
+	}
 }
 
 func TestFind(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -83,80 +82,4 @@ func (v *View) unknown(name string, cause error) *tool.Error {
 		e.Detail = "the fallback failed: " + cause.Error()
 	}
 	return e
-}
-
-// notFound says what names of the view are near the one that was called.
-func (v *View) notFound(name string) string {
-	shown := name
-	if len(shown) > 128 {
-		shown = strings.ToValidUTF8(shown[:128], "") + "…"
-	}
-	text := "Tool not found: " + shown
-	names := make([]string, len(v.tools.list)) // what it may find is named too
-	for i, e := range v.tools.list {
-		names[i] = e.wire
-	}
-	if near := nearest(name, names); len(near) > 0 {
-		text += ". Did you mean " + strings.Join(near, ", ") + "?"
-	}
-	return text
-}
-
-// nearest are up to three names that differ little from the one given.
-func nearest(name string, names []string) []string {
-	if len(name) > 128 {
-		name = name[:128]
-	}
-	type near struct {
-		name string
-		far  int
-	}
-	var all []near
-	low := strings.ToLower(name)
-	for _, n := range names {
-		most := max(len(n), len(name))/3 + 1
-		other := strings.ToLower(n)
-		d := distance(low, other, most)
-		if d > most && (strings.Contains(other, low) || strings.Contains(low, other)) && len(low) >= 3 {
-			d = most
-		}
-		if d <= most {
-			all = append(all, near{n, d})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b near) int { return a.far - b.far })
-	var list []string
-	for _, n := range all[:min(len(all), 3)] {
-		list = append(list, n.name)
-	}
-	return list
-}
-
-// distance is how many letters must be changed to make b of a, or more than
-// most.
-func distance(a, b string, most int) int {
-	if len(a)-len(b) > most || len(b)-len(a) > most {
-		return most + 1
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		least := row[0]
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], d
-			least = min(least, d)
-		}
-		if least > most {
-			return most + 1
-		}
-	}
-	return row[len(b)]
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// Runtime holds the tools and the rules that every call passes. Its fields are
-// read when the first tool is added or the first session begins, and not after.
-// The zero value works and denies nearly everything; a denial's text for the
-// operator names the field to set.
+// Runtime holds the tools and the rules that every call passes. Set all fields
+// before the first Add or Session. What is set later is not used: the next Add
+// refuses because of it, and a finding says so. The zero value works and denies
+// nearly everything; a denial's text for the operator names the field to set.
 //
 // All methods are safe for concurrent use.
 type Runtime struct {
@@ -53,7 +53,8 @@ type Runtime struct {
 	Observe func(audit.Event)
 
 	// Limit is how many calls of a turn run at once. 0: what the environment
-	// variable FERRULE_MAX_CONCURRENCY says, else 10.
+	// variable FERRULE_MAX_CONCURRENCY says, else 10. What is no such number
+	// counts as 1 and is a finding.
 	Limit int
 	// SourceLimits and TenantLimits cap how many calls of a source or a tenant
 	// run at once, over all sessions. Nil, or not named: no cap.
@@ -115,44 +116,75 @@ type settings struct {
 	clean    func(*tool.Request, tool.Result) tool.Result // phase 10
 	sources  map[string]*gate
 	tenants  map[string]*gate
-	findings []Finding
-	name     string // random, so that ids are unique over all processes
+	taken    []trace // of the fields
+	found    sync.Mutex
+	findings []Finding // about settings
+	told     int       // of them, to the observer
+	name     string    // random, so that ids are unique over all processes
 	trust    map[string]tool.Trust
 	believe  func(tool.Source, *tool.Info) bool
 	names    Collisions
 	serials  atomic.Uint64 // of turns, sessions without a name, and questions
 	spare    sync.Pool     // turns that nobody knows of any more
 	gateLock sync.Mutex
-	tools    map[[2]string]*gate // by source and name: a cap outlives a registration
-	over     *ending             // of functions that have returned
+	tools    map[gateKey]*gate
+	strays   int     // gates made since those that nobody needs were forgotten
+	over     *ending // of functions that have returned
 }
 
 // freeze takes the fields as they are now, the first time it is called.
 func (rt *Runtime) freeze() *settings {
-	rt.once.Do(func() {
-		s := &rt.set
-		s.policy, s.decide, s.askReads = rt.Policy, rt.Decide, rt.AskReads
-		s.inbox, s.answer, s.expiry = rt.Inbox, rt.Answer, rt.Expiry
-		if s.inbox == nil && s.answer != nil {
-			s.inbox = new(policy.Memory)
-		}
-		if s.expiry <= 0 {
-			s.expiry = 24 * time.Hour
-		}
-		s.hooks, s.observe = slices.Clone(rt.Hooks), rt.Observe
-		s.siblings, s.repair, s.refresh = rt.Siblings, rt.Repair, rt.Refresh
-		s.trust, s.believe, s.names = maps.Clone(rt.Trust), rt.Believe, rt.Collisions
-		s.limit = rt.Limit
-		if s.limit == 0 {
-			s.limit = s.limitFromEnvironment()
-		}
-		s.limit = max(s.limit, 1)
-		s.sources, s.tenants = gates(rt.SourceLimits), gates(rt.TenantLimits)
-		s.over = &ending{cause: errOver}
-		s.name = strings.ToLower(rand.Text()[:12])
-		rt.reg.open(rt)
-	})
+	_ = rt.begun() // who can refuse does
 	return &rt.set
+}
+
+// begun is freeze with an error where a field was set later. The observer is told
+// once of what was found about each, outside of every lock.
+func (rt *Runtime) begun() error {
+	rt.once.Do(rt.take)
+	s, late := &rt.set, rt.late()
+	s.found.Lock()
+	for _, f := range late {
+		if !slices.Contains(s.findings, f) {
+			s.findings = append(s.findings, f)
+		}
+	}
+	news := s.findings[s.told:]
+	s.told = len(s.findings)
+	s.found.Unlock()
+	if s.observe != nil {
+		for _, f := range news {
+			s.emit(audit.Event{Kind: audit.Found, Name: f.Name, Text: f.Text})
+		}
+	}
+	if len(late) > 0 {
+		return errors.New(late[0].Text)
+	}
+	return nil
+}
+
+func (rt *Runtime) take() {
+	s := &rt.set
+	s.taken = rt.traces()
+	s.policy, s.decide, s.askReads = rt.Policy, rt.Decide, rt.AskReads
+	s.inbox, s.answer, s.expiry = rt.Inbox, rt.Answer, rt.Expiry
+	if s.inbox == nil && s.answer != nil {
+		s.inbox = new(policy.Memory)
+	}
+	if s.expiry <= 0 {
+		s.expiry = 24 * time.Hour
+	}
+	s.hooks, s.observe = slices.Clone(rt.Hooks), rt.Observe
+	for i := range s.hooks {
+		s.hooks[i].Only = s.hooks[i].Only.clone()
+	}
+	s.siblings, s.repair, s.refresh = rt.Siblings, rt.Repair, rt.Refresh
+	s.trust, s.believe, s.names = maps.Clone(rt.Trust), rt.Believe, rt.Collisions
+	s.sources, s.tenants = gates(rt.SourceLimits), gates(rt.TenantLimits)
+	s.setLimit(rt.Limit)
+	s.over = &ending{cause: errOver}
+	s.name = strings.ToLower(rand.Text()[:12])
+	rt.reg.open(rt)
 }
 
 // maxConcurrency names the environment variable for Runtime.Limit.
@@ -161,17 +193,22 @@ const (
 	defaultConcurrency = 10
 )
 
-func (s *settings) limitFromEnvironment() int {
-	text := os.Getenv(maxConcurrency)
-	if text == "" {
-		return defaultConcurrency
+// setLimit takes Runtime.Limit. What is no number of calls counts as one.
+func (s *settings) setLimit(n int) {
+	s.limit = max(n, 1)
+	switch text := os.Getenv(maxConcurrency); {
+	case n < 0:
+		s.findings = append(s.findings, Finding{"Runtime.Limit", fmt.Sprintf("got %d, want a whole number from 1 on, or 0: calls run one at a time", n)})
+	case n == 0 && text == "":
+		s.limit = defaultConcurrency
+	case n == 0:
+		limit, err := strconv.Atoi(text)
+		if err != nil || limit < 1 {
+			limit = 1
+			s.findings = append(s.findings, Finding{maxConcurrency, fmt.Sprintf("got %q, want a whole number from 1 on: calls run one at a time", text)})
+		}
+		s.limit = limit
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		s.findings = append(s.findings, Finding{Name: maxConcurrency, Text: fmt.Sprintf("got %q, want a whole number from 1 on: calls run one at a time", text)})
-		return 1
-	}
-	return n
 }
 
 // Close ends every session as [Session.Close] does.
@@ -180,6 +217,7 @@ func (rt *Runtime) Close(ctx context.Context) error {
 	rt.closed = true
 	all := make([]*conversation, 0, len(rt.sessions))
 	for _, c := range rt.sessions {
+		c.closed.Store(true) // while it waits for one, none of the others goes on
 		all = append(all, c)
 	}
 	rt.mu.Unlock()

@@ -2,14 +2,10 @@ package ferrule
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -36,6 +32,12 @@ type Filter struct {
 	Claims tool.Claims
 	// Not turns the whole filter round.
 	Not bool
+}
+
+// clone shares nothing that the caller could change.
+func (f Filter) clone() Filter {
+	f.Names, f.Tags, f.Sources = slices.Clone(f.Names), slices.Clone(f.Tags), slices.Clone(f.Sources)
+	return f
 }
 
 func (f *Filter) match(e *entry) bool {
@@ -91,10 +93,7 @@ func (s *toolset) only(f Filter) *toolset {
 		return part
 	}
 	part := newToolset(slices.DeleteFunc(slices.Clone(s.list), func(e *entry) bool { return !f.match(e) }))
-	if s.parts == nil || len(s.parts) > maxKept {
-		s.parts = make(map[string]*toolset)
-	}
-	s.parts[key] = part
+	keep(&s.parts, key, part)
 	return part
 }
 
@@ -111,45 +110,6 @@ func (v *View) Names() []string {
 		names = append(names, e.wire)
 	}
 	return names
-}
-
-// Format writes the definition of one tool for a model. It is a comparable
-// value, so that what was written once can be kept.
-type Format interface {
-	Render(tool.Definition) ([]byte, error)
-}
-
-// JSON is the plain format: a definition as JSON.
-type JSON struct{}
-
-// Render writes the definition.
-func (JSON) Render(d tool.Definition) ([]byte, error) { return json.Marshal(d) }
-
-// Definitions is what the model is offered, as a JSON array in that format. The
-// bytes are kept and shared: they must not be changed. Tools that the format
-// cannot write are left out, and the error names them.
-func (v *View) Definitions(f Format) (json.RawMessage, error) {
-	if f == nil {
-		return nil, errors.New("definitions: got no format")
-	}
-	if !comparableFormat(f) {
-		return renderAll(f, v.tools, v.loaded.entries())
-	}
-	kept := &v.tools.kept
-	if v.loaded != nil {
-		kept = &v.loaded.kept
-	}
-	kept.mu.Lock()
-	defer kept.mu.Unlock()
-	r, ok := kept.texts[f]
-	if !ok {
-		r.text, r.err = renderAll(f, v.tools, v.loaded.entries())
-		if kept.texts == nil {
-			kept.texts = make(map[Format]rendering)
-		}
-		kept.texts[f] = r
-	}
-	return r.text, r.err
 }
 
 // loadedSet are the deferred tools of one set that a session has loaded, in that
@@ -174,25 +134,35 @@ func (l *loadedSet) entries() []*entry {
 	return l.list
 }
 
-// renderings are definitions as they were written once.
-type renderings struct {
-	mu    sync.Mutex
-	texts map[Format]rendering
-}
-
-type rendering struct {
-	text json.RawMessage
-	err  error
-}
-
 // toolset is a set of tools that does not change, with what was written of it.
 type toolset struct {
 	list    []*entry
 	names   map[string]*entry // on the wire
 	aliases map[string]*entry
 
-	kept  renderings
-	parts map[string]*toolset // by filter
+	kept   renderings
+	parts  map[string]*toolset // by filter
+	nearby nearby
+}
+
+// maxKept is how many forms of one thing are kept ready: views of so many
+// agents, say.
+const maxKept = 64
+
+// keep puts a value into a map that does not grow beyond maxKept. What goes for
+// it is any other: who wants a few more than there is room for, in turn, still
+// finds most of them, and would find none if the oldest went.
+func keep[K comparable, V any](all *map[K]V, key K, v V) {
+	if *all == nil {
+		*all = make(map[K]V)
+	}
+	for old := range *all {
+		if len(*all) < maxKept {
+			break
+		}
+		delete(*all, old)
+	}
+	(*all)[key] = v
 }
 
 func newToolset(list []*entry) *toolset {
@@ -217,54 +187,6 @@ func (s *toolset) find(name string) *entry {
 		return e
 	}
 	return s.aliases[name]
-}
-
-func renderAll(f Format, tools *toolset, loaded []*entry) (json.RawMessage, error) {
-	var errs []error
-	text := []byte{'['}
-	add := func(e *entry) {
-		b, err := e.render(f)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("definition of %s: %w", e.wire, err))
-			return
-		}
-		if len(text) > 1 {
-			text = append(text, ',')
-		}
-		text = append(text, b...)
-	}
-	for _, e := range tools.list {
-		if !e.deferred() {
-			add(e)
-		}
-	}
-	for _, e := range loaded {
-		add(e)
-	}
-	return append(text, ']'), errors.Join(errs...)
-}
-
-// comparableFormat reports whether a format can be found again: its type, and what it
-// holds, can be compared.
-func comparableFormat(f Format) (ok bool) {
-	if _, plain := f.(JSON); plain {
-		return true
-	}
-	return reflect.ValueOf(f).Comparable()
-}
-
-// render writes one definition, once for each format.
-func (e *entry) render(f Format) (b []byte, err error) {
-	if !comparableFormat(f) {
-		return safely(func() ([]byte, error) { return f.Render(e.tool.Definition(e.wire)) })
-	}
-	if kept, ok := e.rendered.Load(f); ok {
-		r, _ := kept.(rendering)
-		return r.text, r.err
-	}
-	b, err = safely(func() ([]byte, error) { return f.Render(e.tool.Definition(e.wire)) })
-	e.rendered.Store(f, rendering{b, err})
-	return b, err
 }
 
 // Do runs the calls of one answer of the model and returns as many results, in

@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"pgregory.net/rapid"
 
@@ -937,6 +940,11 @@ func TestManyTools(t *testing.T) {
 				}
 			}),
 			"R9 a view of some and its definitions": testing.AllocsPerRun(20, func() { show(s.View(ctx).Only(some)) }),
+			"R10 taking a tool away and adding it": testing.AllocsPerRun(20, func() {
+				if gone := rt.Remove(last) && !rt.Has(last); !gone || rt.Add(all[n-1]) != nil {
+					t.Error("it was not there, is still there, or cannot be added")
+				}
+			}),
 		}
 	}
 	few, lots := costs(10), costs(10_000)
@@ -949,12 +957,15 @@ func TestManyTools(t *testing.T) {
 	}
 }
 
-// badFormat is a format that fails for one tool.
-type badFormat struct{ fail func() error }
+// badFormat is a format that writes a text of its own, or fails, for one tool.
+type badFormat struct {
+	text string
+	fail func() error
+}
 
 func (f *badFormat) Render(d tool.Definition) ([]byte, error) {
 	if d.Name == "bad" {
-		return nil, f.fail()
+		return []byte(f.text), f.fail()
 	}
 	return json.Marshal(d.Name)
 }
@@ -963,6 +974,14 @@ func (f *badFormat) Render(d tool.Definition) ([]byte, error) {
 type wideFormat struct{ options any }
 
 func (wideFormat) Render(d tool.Definition) ([]byte, error) { return json.Marshal(d.Name) }
+
+// bufferFormat writes each definition over the one before.
+type bufferFormat struct{ buffer []byte }
+
+func (f *bufferFormat) Render(d tool.Definition) ([]byte, error) {
+	f.buffer = strconv.AppendQuote(f.buffer[:0], d.Name)
+	return f.buffer, nil
+}
 
 // sliceFormat cannot be compared at all.
 type sliceFormat []string
@@ -1013,10 +1032,11 @@ func TestDefinitions(t *testing.T) {
 	for name, fail := range map[string]func() error{
 		"R7 a tool that the format cannot write is left out and named":          func() error { return errOfGate },
 		"R7 a tool at which the format panics is left out and named, each time": func() error { panic("broken") },
+		"R7 a tool for which the format writes nothing is left out and named":   func() error { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewOf(t, holding(t, answering("a", "a"), answering("bad", "b"), answering("c", "c")))
-			f := &badFormat{fail}
+			f := &badFormat{"", fail}
 			for range 2 {
 				got, err := v.Definitions(f)
 				if string(got) != `["a","c"]` || err == nil || !strings.Contains(err.Error(), "bad") {
@@ -1026,6 +1046,75 @@ func TestDefinitions(t *testing.T) {
 			wantSaid(t, v, "bad", "b")
 		})
 	}
+	for _, text := range []string{"", " ", "{", "{}{}", "1,2", "name"} {
+		t.Run(fmt.Sprintf("R7 a definition that is no JSON is left out and named: %q", text), func(t *testing.T) {
+			v := viewOf(t, holding(t, answering("bad", "b"), answering("c", "c")))
+			got, err := v.Definitions(&badFormat{text, func() error { return nil }})
+			if string(got) != `["c"]` || err == nil || !strings.Contains(err.Error(), "definition of bad") {
+				t.Errorf("got %s, %v", got, err)
+			}
+		})
+	}
+	t.Run("R7 who appends to definitions changes nobody else's", func(t *testing.T) {
+		v := viewOf(t, household(t))
+		for _, f := range []ferrule.Format{ferrule.JSON{}, sliceFormat{}} {
+			one, _ := v.Definitions(f)
+			two, _ := v.Definitions(f)
+			one, two = append(one, "one"...), append(two, "two"...)
+			if !strings.HasSuffix(string(one), "one") || !strings.HasSuffix(string(two), "two") {
+				t.Errorf("%T: …%s and …%s, want one and two", f, one[len(one)-3:], two[len(two)-3:])
+			}
+		}
+	})
+	t.Run("R7 a format may use its buffer again", func(t *testing.T) {
+		s := holding(t, answering("a", "a"), answering("b", "b"), answering("c", "c", deferredTool)).Session(tool.Caller{})
+		f := new(bufferFormat)
+		for _, want := range []string{`["a","b"]`, `["a","b","c"]`} {
+			if got, err := s.View(t.Context()).Definitions(f); string(got) != want || err != nil {
+				t.Errorf("got %s, %v, want %s", got, err, want)
+			}
+			said(t, s.View(t.Context()), "c") // which loads it
+		}
+	})
+	t.Run("R7 of formats that are made anew each time the last ones are kept", func(t *testing.T) {
+		v := viewOf(t, household(t))
+		var old []weak.Pointer[badFormat]
+		for range 20 {
+			f := &badFormat{}
+			old = append(old, weak.Make(f))
+			if _, err := v.Definitions(f); err != nil {
+				t.Error(err)
+			}
+		}
+		runtime.GC()
+		kept := 0
+		for _, w := range old {
+			if w.Value() != nil {
+				kept++
+			}
+		}
+		if kept > 4 {
+			t.Errorf("%d of 20 are kept, with what was written in them; want at most 4", kept)
+		}
+		runtime.KeepAlive(v)
+	})
+	t.Run("R7 a few more filters than are kept do not all cost anew", func(t *testing.T) {
+		v := viewOf(t, household(t))
+		before := make([]*byte, 70)
+		again := 0
+		for round := range 3 {
+			for i := range before {
+				now := start(definitions(t, v.Only(ferrule.Filter{Names: []string{"plain", fmt.Sprint(i)}})))
+				if round > 0 && now != before[i] {
+					again++
+				}
+				before[i] = now
+			}
+		}
+		if again > len(before) {
+			t.Errorf("%d of %d were written anew, want few", again, 2*len(before))
+		}
+	})
 	for name, f := range map[string]ferrule.Format{
 		"R7 a format that cannot be compared": sliceFormat{"x"}, "R7 a format that holds what cannot be compared": wideFormat{[]string{"x"}},
 	} {
@@ -1301,6 +1390,181 @@ func TestSessionForms(t *testing.T) {
 
 // A turn in which the first call runs until it is let go, so that a test sees
 // what was done for the second on its arrival.
+// stubborn is a tool whose functions for a session ignore their context until
+// stop is closed, and are counted.
+func stubborn(name string, stop <-chan struct{}, asked *atomic.Int32) *tool.Tool {
+	wait := func() {
+		asked.Add(1)
+		wait(stop)
+	}
+	return answering(name, name, func(d *tool.Tool) {
+		d.Description = "The static form of it."
+		d.DescriptionOf = func(context.Context, tool.Caller) (string, error) {
+			wait()
+			return "The form of a session.", nil
+		}
+		d.InputOf = func(context.Context, tool.Caller) (json.RawMessage, error) {
+			wait()
+			return json.RawMessage(wantsN), nil
+		}
+	})
+}
+
+func disabledUntil(stop <-chan struct{}) func(*tool.Tool) {
+	return func(d *tool.Tool) {
+		d.Enabled = func(context.Context, tool.Caller) (bool, error) {
+			wait(stop)
+			return true, nil
+		}
+	}
+}
+
+func TestFormsAreBounded(t *testing.T) {
+	t.Parallel()
+	// tools are some that do not answer, and one that does.
+	tools := func(stop <-chan struct{}, asked *atomic.Int32) []*tool.Tool {
+		return []*tool.Tool{
+			stubborn("a", stop, asked), stubborn("b", stop, asked), answering("plain", "plain"),
+			answering("c", "c", disabledUntil(stop)), answering("d", "d", disabledUntil(stop)), answering("e", "e", disabledUntil(stop)),
+		}
+	}
+	described := func(v *ferrule.View) string {
+		var all []string
+		for _, d := range offered(t, v) {
+			all = append(all, d.Name+": "+d.Description)
+		}
+		return strings.Join(all, "; ")
+	}
+	const (
+		static = "a: The static form of it.; b: The static form of it.; plain: Answer every call with one text."
+		formed = "a: The form of a session.; b: The form of a session.; plain: Answer every call with one text.; c: Answer every call with one text.; d: Answer every call with one text.; e: Answer every call with one text."
+	)
+	for _, tt := range []struct {
+		name  string
+		limit time.Duration // of the context; 0: it has ended
+		took  time.Duration // at most
+		again string        // what a later view shows
+	}{
+		{"T7 functions that do not return are waited for side by side", time.Hour, 62 * time.Second, static},
+		{"T7 a view waits no longer than its context", 5 * time.Second, 6 * time.Second, formed},
+		{"T7 a view under an ended context asks nobody", 0, 0, formed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				stop := make(chan struct{})
+				s := holding(t, tools(stop, new(atomic.Int32))...).Session(tool.Caller{})
+				ctx, cancel := context.WithTimeout(t.Context(), tt.limit)
+				defer cancel()
+				began := time.Now()
+				v := s.View(ctx)
+				if took := time.Since(began); took > tt.took {
+					t.Errorf("the view took %s, want at most %s", took, tt.took)
+				}
+				if got := described(v); got != static {
+					t.Errorf("it shows %s\nwant %s", got, static)
+				}
+				close(stop)
+				synctest.Wait()
+				if got := described(s.View(t.Context())); got != tt.again {
+					t.Errorf("a later one shows %s\nwant %s", got, tt.again)
+				}
+			})
+		})
+	}
+	t.Run("T7 of views that are made at once one asks, and the others wait as long as they may", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			stop, asked := make(chan struct{}), new(atomic.Int32)
+			rt := holding(t, tools(stop, asked)...)
+			var all sync.WaitGroup
+			for i := range 6 {
+				s := rt.Session(tool.Caller{Session: "s", Agent: fmt.Sprint(i % 2)})
+				all.Go(func() {
+					if got := described(s.View(t.Context())); got != formed {
+						t.Errorf("it shows %s\nwant %s", got, formed)
+					}
+				})
+			}
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if got := described(rt.Session(tool.Caller{Session: "s", Agent: "hasty"}).View(ctx)); got != static {
+				t.Errorf("one that cannot wait shows %s\nwant %s", got, static)
+			}
+			close(stop)
+			all.Wait()
+			if n := asked.Load(); n != 4 {
+				t.Errorf("two tools were asked %d times for description and schema, want 4", n)
+			}
+		})
+	})
+	t.Run("T7 a function that heeds its context ends with the view's", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ended := 0
+			s := holding(t, answering("a", "a", func(d *tool.Tool) {
+				d.Enabled = func(ctx context.Context, _ tool.Caller) (bool, error) {
+					<-ctx.Done()
+					ended++
+					return false, ctx.Err()
+				}
+			})).Session(tool.Caller{})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			began := time.Now()
+			s.View(ctx)
+			if took := time.Since(began); took != time.Second || ended != 1 {
+				t.Errorf("the view took %s, want 1 s; %d functions have ended, want 1", took, ended)
+			}
+		})
+	})
+	t.Run("T7 what was asked for before a refresh does not count after it", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			stop := make(chan struct{})
+			n := new(atomic.Int32)
+			s := holding(t, changing("a", func(tool.Caller) (string, error) {
+				mine := n.Add(1)
+				if mine == 1 {
+					wait(stop)
+				}
+				return fmt.Sprintf("Asked for %d times.", mine), nil
+			}, nil)).Session(tool.Caller{})
+			go s.View(t.Context())
+			synctest.Wait()
+			done(t, s.Refresh(t.Context()))
+			const want = "a: Asked for 2 times."
+			if got := described(s.View(t.Context())); got != want {
+				t.Errorf("after it: %s, want %s", got, want)
+			}
+			close(stop)
+			synctest.Wait()
+			if got := described(s.View(t.Context())); got != want {
+				t.Errorf("when the first answer has come: %s, want %s", got, want)
+			}
+		})
+	})
+	t.Run("T7 a view that was cut short costs other agents nothing", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			stop := make(chan struct{})
+			defer close(stop)
+			rt := holding(t, answering("a", "a", func(d *tool.Tool) {
+				d.Enabled = func(_ context.Context, c tool.Caller) (bool, error) {
+					if c.Agent == "slow" {
+						wait(stop)
+					}
+					return true, nil
+				}
+			}))
+			quick := rt.Session(tool.Caller{Session: "s", Agent: "quick"})
+			before := definitions(t, quick.View(t.Context()))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			wantNames(t, rt.Session(tool.Caller{Session: "s", Agent: "slow"}).View(ctx))
+			if now := definitions(t, quick.View(t.Context())); start(now) != start(before) {
+				t.Error("the definitions of another agent were written anew")
+			}
+		})
+	})
+}
+
 func TestArrival(t *testing.T) {
 	t.Parallel()
 	type parts struct {
