@@ -64,6 +64,9 @@ func (c *conversation) supplied(name string, t *tool.Tool) (*entry, error) {
 	e := made[0]
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if had := r.supplied[name]; had != nil && had.given == t {
+		return had, nil // another call was first
+	}
 	if r.supplied == nil || len(r.supplied) > maxSupplied {
 		r.supplied = make(map[string]*entry)
 	}

@@ -26,7 +26,8 @@ type Session struct {
 }
 
 // Session gives the session of a caller; it begins if it is not there. A caller
-// without a session name begins one of its own.
+// without a session name begins one of its own. Fields of the runtime that were
+// set too late are findings.
 func (rt *Runtime) Session(c tool.Caller) *Session {
 	set := rt.freeze()
 	if c.Principal == "" {
@@ -54,7 +55,9 @@ func (rt *Runtime) Session(c tool.Caller) *Session {
 type sessionKey struct{ tenant, principal, session string }
 
 // View is what this session is offered now. While nothing changes it costs
-// nothing.
+// nothing. Tools that are asked for their form, or whether they are enabled, have
+// as long as ctx; what it cuts short stands in its static form, or is not
+// enabled, for this view only.
 func (s *Session) View(ctx context.Context) *View {
 	c := s.rt.reg.catalogue()
 	tools := c.toolset
@@ -153,7 +156,7 @@ type conversation struct {
 	loadedAs map[*toolset]*loadedSet
 	loadedOf *catalogue
 
-	forming sync.Mutex // tools are asked one at a time, and nothing else waits for them
+	forming sync.Mutex // guards what tools said of themselves; held for moments
 	seen    map[*entry]*entry
 	formed  map[string]formedSet // by agent
 }

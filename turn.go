@@ -95,7 +95,11 @@ func (v *View) begin(ctx context.Context, o TurnOptions) *Turn {
 	t.cond.L = &t.mu
 	t.hooks, t.limit = t.set.hooks, t.set.limit
 	if len(o.Hooks) > 0 {
-		t.hooks = slices.Concat(t.hooks, o.Hooks)
+		t.hooks = slices.Clone(t.hooks)
+		for _, h := range o.Hooks {
+			h.Only = h.Only.clone()
+			t.hooks = append(t.hooks, h)
+		}
 	}
 	if o.Limit > 0 {
 		t.limit = o.Limit
