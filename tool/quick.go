@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // quick writes values of one plain Go type as JSON, as Encode does and in a
@@ -15,6 +16,7 @@ type quick struct {
 	kind   reflect.Kind
 	elem   *quick
 	fields []quickField
+	room   atomic.Int64
 }
 
 type quickField struct {
@@ -161,12 +163,13 @@ func appendPlain(b []byte, s string) ([]byte, bool) {
 	return append(append(b, s...), '"'), true
 }
 
-// encode is JSON text in memory of its own; nil: Encode must write v.
+// encode is JSON text in memory of its own; nil: Encode must write v. Results of
+// one tool are often of a size, so the last one says how much room to make.
 func (q *quick) encode(v reflect.Value) []byte {
-	var room [256]byte
-	b, ok := q.append(room[:0], v)
+	b, ok := q.append(make([]byte, 0, q.room.Load()), v)
 	if !ok {
 		return nil
 	}
-	return slices.Clone(b)
+	q.room.Store(int64(min(len(b)+16, 1024)))
+	return slices.Clip(b)
 }
