@@ -41,6 +41,9 @@ type plan struct {
 	elem   *plan
 	fields []planField
 	texts  bool // a []string
+
+	strict bool   // numbers as they are mostly written, and no others
+	must   uint64 // fields that must be there
 }
 
 type planField struct {
@@ -146,6 +149,9 @@ func (p *plan) readNumber(w *walker, to reflect.Value) bool {
 		return false
 	}
 	text := w.s[start:w.i]
+	if p.strict && (len(text) > 24 || strings.ContainsAny(text, "eE")) {
+		return false
+	}
 	switch {
 	case p.kind == reflect.Float32 || p.kind == reflect.Float64:
 		f, err := strconv.ParseFloat(text, p.bits)
@@ -178,7 +184,7 @@ func (p *plan) readStruct(w *walker, to reflect.Value) bool {
 	w.i++
 	if w.space(); w.i < len(w.s) && w.s[w.i] == '}' {
 		w.i++
-		return true
+		return p.must == 0
 	}
 	var seen uint64
 	next := 0
@@ -204,7 +210,7 @@ func (p *plan) readStruct(w *walker, to reflect.Value) bool {
 			return false
 		}
 		if !more {
-			return true
+			return seen&p.must == p.must
 		}
 	}
 }

@@ -102,6 +102,12 @@ func (t *Tool) admit(a *admitted, text string, mend func(string) (string, []stri
 			a.origin = &origin{received: text}
 		}
 	}
+	if t.read != nil {
+		if v, ok := t.read(a.text); ok {
+			a.decoded = v
+			return Args{a}, nil
+		}
+	}
 	err := t.input.Check(a.text)
 	if mend != nil && errors.As(err, new(*schema.SyntaxError)) {
 		err = t.mend(a, mend, err)

@@ -131,10 +131,14 @@ func FuzzDecode(f *testing.F) {
 		return got, nil
 	}
 	writeNarrow, writeSparse := echo[narrow](f), echo[sparse](f)
+	admits := []func(*testing.T, string){admitted[narrow](f), admitted[sparse](f), admitted[wide](f), admitted[bounded](f)}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		agree[wide](t, string(text))
 		writeNarrow(t, agree[narrow](t, string(text)))
 		writeSparse(t, agree[sparse](t, string(text)))
+		for _, f := range admits {
+			f(t, string(text))
+		}
 		first, err := run(t, text)
 		if err != nil {
 			if e := (*tool.Error)(nil); !errors.As(err, &e) || e.Kind != tool.InvalidInput || !strings.HasPrefix(e.Text, "InputValidationError: ") {
@@ -154,6 +158,46 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%q was read as %+v, written as %s and read as %+v", text, first, written, second)
 		}
 	})
+}
+
+// bounded has bounds that its Go type does not have.
+type bounded struct {
+	Text string  `json:"text" jsonschema:"description=A text."`
+	Int  int     `json:"int,omitempty" jsonschema:"minimum=1"`
+	Int8 int8    `json:"int8,omitempty"`
+	Uint uint    `json:"uint,omitempty" jsonschema:"maximum=9"`
+	F    float64 `json:"float,omitempty" jsonschema:"enum=1,enum=2.5"`
+	Item struct {
+		Name string `json:"name" jsonschema:"minLength=2"`
+	} `json:"item,omitzero"`
+}
+
+// admitted holds what a typed tool admits to what its schema and its decoder
+// take, one after the other.
+func admitted[T any](tb testing.TB) func(*testing.T, string) {
+	tb.Helper()
+	tl, err := tool.New(info(), func(_ context.Context, in T) (string, error) { return "", nil })
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s, err := schema.Compile(tl.Input, schema.Options{Arguments: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return func(t *testing.T, text string) {
+		t.Helper()
+		_, got := tl.Admit(json.RawMessage(text))
+		if strings.Trim(text, " \t\r\n") == "" {
+			text = "{}"
+		}
+		want := s.Check(text)
+		if want == nil {
+			want = schema.Decode(text, new(T))
+		}
+		if (got == nil) != (want == nil) {
+			t.Fatalf("%T: %q is admitted: %v, by schema and decoder: %v", *new(T), text, got, want)
+		}
+	}
 }
 
 // echo holds what a typed tool returns to what Encode makes of it.

@@ -125,6 +125,9 @@ func (t *Tool) compile() (err error) {
 	if t.input, err = schema.Compile(t.Input, schema.Options{Arguments: true, Open: t.Open}); err != nil {
 		return fmt.Errorf("input %w", err)
 	}
+	if t.reader != nil && !t.Open {
+		t.read = t.reader(t.Input)
+	}
 	if len(t.Output) > 0 {
 		if t.output, err = schema.Compile(t.Output, schema.Options{}); err != nil {
 			return fmt.Errorf("output %w", err)

@@ -76,7 +76,7 @@ func (s Spec[In, Out]) Tool() (*Tool, error) {
 		AskReasonOf: over(in, s.AskReasonOf), RejectTextOf: over(in, s.RejectTextOf),
 		Facts: pure(in, s.Facts), Scopes: pure(in, s.Scopes),
 		Enabled: s.Enabled, DescriptionOf: s.DescriptionOf, InputOf: s.InputOf,
-		decode: in.decode,
+		decode: in.decode, reader: in.reader,
 	}
 	if s.ClaimsOf != nil {
 		t.ClaimsOf = pure(in, func(v In) (Claims, error) { return s.ClaimsOf(v), nil })
@@ -211,6 +211,19 @@ func (i input[In]) decode(text string) (any, error) {
 		return nil, err
 	}
 	return v, nil
+}
+
+// reader makes a function that checks and decodes at once; nil: the schema says
+// more than the Go type does.
+func (i input[In]) reader(s json.RawMessage) func(text string) (any, bool) {
+	d := i.decoder.Implying(s)
+	if d == nil {
+		return nil
+	}
+	return func(text string) (any, bool) {
+		v := new(In)
+		return v, d.Read(text, v)
+	}
 }
 
 func (i input[In]) of(a Args) (*In, error) {

@@ -180,6 +180,10 @@ type Tool struct {
 
 	input, output *schema.Schema
 	decode        func(text string) (any, error) // typed tools: into the Go type
+	// reader makes the function that checks against a schema and decodes at once;
+	// both are nil where that cannot be done.
+	reader func(json.RawMessage) func(text string) (any, bool)
+	read   func(text string) (any, bool)
 }
 
 // Check makes a working tool from its fields. The result shares nothing that
