@@ -400,6 +400,9 @@ func TestMove(t *testing.T) {
 	t.Run("L2 the same where calls wait for a person", func(t *testing.T) {
 		check(t, 1500, func(t *rapid.T) { playMoves(t, false, true) })
 	})
+	t.Run("L2 the same where calls wait for a person, and some are stopped before they begin or while they wait", func(t *testing.T) {
+		check(t, 1500, func(t *rapid.T) { playMoves(t, true, true) })
+	})
 	t.Run("L2 a moved call waits for a later one that runs, and goes before one that does not", func(t *testing.T) {
 		b := newBoard()
 		moves, runs, rests := b.add(claimsFrom("!/a")), b.add(claimsFrom("!/b")), b.add(claimsFrom("/b"))

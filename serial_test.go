@@ -3,6 +3,7 @@ package ferrule
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -57,11 +58,13 @@ type ledgerIn struct {
 	Value string `json:"value,omitempty"`
 	MS    int    `json:"ms"`
 	Loose bool   `json:"loose,omitempty"` // does not claim Parallel beside its touches
+	New   string `json:"new,omitempty"`   // Validate puts it in the place of Path: the call moves
+	Asks  int    `json:"asks,omitempty"`  // a person says yes after so many ms; 0: nobody is asked
 }
 
-// ledgerTools read, write, copy, count and rewrite all: each with claims that
-// are true.
-func ledgerTools(t *testing.T, state func() *ledger) []*tool.Tool {
+// ledgerTools read, write, copy, count and rewrite all, so many of each at once:
+// with claims that are true.
+func ledgerTools(t *testing.T, atOnce int, state func() *ledger) []*tool.Tool {
 	t.Helper()
 	type spec = tool.Spec[ledgerIn, string]
 	pause := func(in ledgerIn) {
@@ -136,7 +139,7 @@ func ledgerTools(t *testing.T, state func() *ledger) []*tool.Tool {
 	}
 	var list []*tool.Tool
 	for _, s := range []spec{read, write, copies, count, all, nothing} {
-		s.Description = "A tool of the test."
+		s.Description, s.AtOnce, s.Validate = "A tool of the test.", atOnce, renew
 		made, err := s.Tool()
 		if err != nil {
 			t.Fatal(err)
@@ -146,74 +149,179 @@ func ledgerTools(t *testing.T, state func() *ledger) []*tool.Tool {
 	return list
 }
 
-func drawLedgerCalls(t *rapid.T) []tool.Call {
+// renew is Validate of the tools.
+func renew(_ context.Context, in ledgerIn) (json.RawMessage, error) {
+	if in.New == "" {
+		return nil, nil
+	}
+	in.Path, in.New = in.New, ""
+	return json.Marshal(in)
+}
+
+// ledgerRules ask a person about the calls that say so, and ledgerPerson says
+// yes.
+
+func ledgerRules(r *tool.Request) tool.Decision {
+	if ledgerAsks(r.Args.Text()) > 0 {
+		return tool.Decision{Verdict: tool.Ask}
+	}
+	return tool.Decision{Verdict: tool.Allow}
+}
+
+func ledgerPerson(_ context.Context, q policy.Question) (policy.Answer, error) {
+	time.Sleep(time.Duration(ledgerAsks(q.Input)) * time.Millisecond)
+	return policy.Answer{Allow: true}, nil
+}
+
+func ledgerAsks(input string) int {
+	var in ledgerIn
+	_ = json.Unmarshal([]byte(input), &in)
+	return in.Asks
+}
+
+type ledgerCall struct {
+	Name string
+	ledgerIn
+}
+
+func drawLedgerCalls(t *rapid.T) []ledgerCall {
+	names := []string{"read", "read", "read", "write", "write", "copy", "count", "count", "all", "nothing"}
 	paths := []string{"kv:", "kv:a", "kv:a/b", "kv:a/c", "kv:ab", "kv:d", "other:a"}
-	n := rapid.IntRange(0, 20).Draw(t, "n")
-	calls := make([]tool.Call, n)
+	moves := append(slices.Repeat([]string{""}, len(paths)), paths...)
+	asks := rapid.SampledFrom([]int{0, 0, 3}).Draw(t, "asks")
+	calls := make([]ledgerCall, rapid.IntRange(0, 20).Draw(t, "n"))
 	for i := range calls {
-		in := ledgerIn{
+		calls[i] = ledgerCall{rapid.SampledFrom(names).Draw(t, "name"), ledgerIn{
 			Path:  rapid.SampledFrom(paths).Draw(t, "path"),
 			To:    rapid.SampledFrom(paths).Draw(t, "to"),
 			Value: fmt.Sprint("v", i),
 			MS:    rapid.IntRange(0, 5).Draw(t, "ms"),
 			Loose: rapid.Bool().Draw(t, "loose"),
-		}
-		text, err := json.Marshal(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		names := []string{"read", "read", "read", "write", "write", "copy", "count", "count", "all", "nothing"}
-		calls[i] = tool.Call{ID: fmt.Sprint(i), Name: rapid.SampledFrom(names).Draw(t, "name"), Input: text}
+			New:   rapid.SampledFrom(moves).Draw(t, "new"),
+			Asks:  max(0, rapid.IntRange(-asks, asks).Draw(t, "asks for")),
+		}}
 	}
 	return calls
 }
 
-func TestSameAsSerial(t *testing.T) {
-	t.Parallel()
-	t.Run("D2 as far as claims are true the outcome equals running the calls one by one in order", func(t *testing.T) {
-		var state *ledger
-		tools := ledgerTools(t, func() *ledger { return state })
-		rt := &Runtime{Policy: policy.AllowOwn{}, Limit: 40}
-		if err := rt.Add(tools...); err != nil {
+// bank is the ledger's tools with a cap on each, and who runs them.
+type bank struct {
+	*ledger
+	tools []*tool.Tool
+	view  *View
+}
+
+func newBank(t *testing.T, atOnce int) *bank {
+	t.Helper()
+	b := new(bank)
+	b.tools = ledgerTools(t, atOnce, func() *ledger { return b.ledger })
+	rt := &Runtime{Policy: policy.Func(ledgerRules), Answer: ledgerPerson}
+	if err := rt.Add(b.tools...); err != nil {
+		t.Fatal(err)
+	}
+	b.view = rt.Session(tool.Caller{Session: "s"}).View(t.Context())
+	return b
+}
+
+func (b *bank) open(still bool) {
+	b.ledger = &ledger{values: map[string]string{"kv:a/b": "1", "kv:d": "2"}, still: still}
+}
+
+func (b *bank) sum() string { return fmt.Sprint(b.below("kv:"), b.below("other:"), b.count) }
+
+func (b *bank) tool(name string) *tool.Tool {
+	return b.tools[slices.IndexFunc(b.tools, func(t *tool.Tool) bool { return t.Name == name })]
+}
+
+// admit gives a call's arguments, as it arrives or as it will run.
+func (b *bank) admit(t *testing.T, c ledgerCall, runs bool) tool.Args {
+	t.Helper()
+	if runs && c.New != "" {
+		c.Path, c.New = c.New, ""
+	}
+	text, err := json.Marshal(c.ledgerIn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args, err := b.tool(c.Name).Admit(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return args
+}
+
+func (b *bank) conflict(t *testing.T, c, o ledgerCall, run bool) bool {
+	t.Helper()
+	one, err := b.tool(c.Name).ClaimsFor(b.admit(t, c, run))
+	other, err2 := b.tool(o.Name).ClaimsFor(b.admit(t, o, run))
+	if err = errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	return conflict(one, other)
+}
+
+// orderly leaves out moves whose outcome is not that of the calls in order: a
+// later call that meets the moved one, and did not meet it before, may have run.
+func (b *bank) orderly(t *testing.T, calls []ledgerCall) {
+	t.Helper()
+	for i := len(calls) - 1; i >= 0; i-- {
+		c := &calls[i]
+		for _, later := range calls[i+1:] {
+			if c.New != "" && b.conflict(t, *c, later, true) && !b.conflict(t, *c, later, false) {
+				c.New = ""
+			}
+		}
+	}
+}
+
+// oneByOne is the reference: the tools themselves, called in order.
+func (b *bank) oneByOne(t *testing.T, calls []ledgerCall) (texts []string, sum string) {
+	t.Helper()
+	b.open(true)
+	for _, c := range calls {
+		res, err := b.tool(c.Name).Run(t.Context(), b.admit(t, c, true))
+		if err != nil {
 			t.Fatal(err)
 		}
-		view := rt.Session(tool.Caller{Session: "s"}).View(t.Context())
-		start := func(still bool) {
-			state = &ledger{values: map[string]string{"kv:a/b": "1", "kv:d": "2"}, still: still}
+		texts = append(texts, res.String())
+	}
+	return texts, b.sum()
+}
+
+func (b *bank) sideBySide(t *testing.T, list []ledgerCall, limit int) (texts []string, sum string) {
+	t.Helper()
+	b.open(false)
+	var calls []tool.Call
+	for _, c := range list {
+		calls = append(calls, tool.Call{Name: c.Name, Input: json.RawMessage(b.admit(t, c, false).Text())})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		turn := b.view.Begin(t.Context(), TurnOptions{Limit: limit})
+		turn.Add(calls...)
+		for _, r := range turn.Wait() {
+			texts = append(texts, r.String())
 		}
-		end := func() string { return fmt.Sprint(state.below("kv:"), state.below("other:"), state.count) }
-		// The reference is the tools themselves, called one by one.
-		oneByOne := func(calls []tool.Call) (texts []string, _ string) {
-			start(true)
-			for _, c := range calls {
-				made := tools[slices.IndexFunc(tools, func(t *tool.Tool) bool { return t.Name == c.Name })]
-				args, err := made.Admit(c.Input)
-				if err != nil {
-					t.Fatal(err)
-				}
-				res, err := made.Run(t.Context(), args)
-				if err != nil {
-					t.Fatal(err)
-				}
-				texts = append(texts, c.ID+" "+res.String())
-			}
-			return texts, end()
-		}
-		sideBySide := func(calls []tool.Call) (texts []string, _ string) {
-			start(false)
-			synctest.Test(t, func(t *testing.T) {
-				for _, r := range view.Do(t.Context(), calls...) {
-					texts = append(texts, r.CallID+" "+r.String())
-				}
-			})
-			return texts, end()
+	})
+	return texts, b.sum()
+}
+
+func TestSameAsSerial(t *testing.T) {
+	t.Parallel()
+	t.Run("D2 as far as claims are true the outcome equals running the calls one by one in order, whatever caps hold them, who is asked and what moves", func(t *testing.T) {
+		caps := []int{0, 1, 2, 5} // 0: none
+		banks := make(map[int]*bank)
+		for _, n := range caps {
+			banks[n] = newBank(t, n)
 		}
 		check(t, *cases/10, func(r *rapid.T) {
+			b := banks[rapid.SampledFrom(caps).Draw(r, "cap")]
+			limit := rapid.SampledFrom([]int{1, 2, 3, 5, 40}).Draw(r, "limit")
 			calls := drawLedgerCalls(r)
-			want, wantEnd := oneByOne(calls)
-			got, gotEnd := sideBySide(calls)
-			if !slices.Equal(got, want) || gotEnd != wantEnd {
-				r.Fatalf("side by side: %q\n%s\none by one: %q\n%s", got, gotEnd, want, wantEnd)
+			b.orderly(t, calls)
+			want, wantSum := b.oneByOne(t, calls)
+			got, gotSum := b.sideBySide(t, calls, limit)
+			if !slices.Equal(got, want) || gotSum != wantSum {
+				r.Fatalf("side by side: %q\n%s\none by one: %q\n%s", got, gotSum, want, wantSum)
 			}
 		})
 	})
