@@ -567,7 +567,7 @@ func (st *stage) play(w *world) []string {
 		time.Sleep(w.At / 2)
 		turn.Add(calls[len(calls)-w.Split:]...)
 	}
-	hung := time.AfterFunc(10*time.Minute, func() { panic(turn.state() + fmt.Sprintf("\n%+v", *w)) })
+	hung := time.AfterFunc(3*time.Hour, func() { panic(turn.state() + fmt.Sprintf("\n%+v", *w)) })
 	results := turn.Wait()
 	hung.Stop()
 	see.judge(calls, results, w.Event == 9)
