@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ferrule-dev/ferrule"
@@ -198,32 +200,28 @@ func TestCapOrder(t *testing.T) {
 
 // It counts what is allocated, so it is not parallel: others would count too.
 func TestCapWork(t *testing.T) {
-	const n = 2000
-	allocated := func(atOnce int) uint64 {
-		d := doing(readerTool("one"), func(context.Context, tool.Args) (tool.Result, error) {
-			runtime.Gosched()
-			return sayText(""), nil
-		})
-		d.AtOnce = atOnce
-		v := viewWith(t, new(ferrule.Runtime), d)
-		calls := make([]tool.Call, n)
-		for i := range calls {
-			calls[i].Name = "one"
-		}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		for i, res := range v.Do(t.Context(), calls...) {
-			if res.Err != nil {
-				t.Fatalf("call %d: %v", i, res.Err)
+	const calls = 2000
+	allocated := func(atOnce int) (n uint64) {
+		synctest.Test(t, func(t *testing.T) {
+			d := slowTool("one", time.Millisecond)
+			d.AtOnce = atOnce
+			v := viewWith(t, new(ferrule.Runtime), d)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for i, res := range v.Do(t.Context(), slices.Repeat([]tool.Call{{Name: "one"}}, calls)...) {
+				if res.Err != nil {
+					t.Fatalf("call %d: %v", i, res.Err)
+				}
 			}
-		}
-		runtime.ReadMemStats(&after)
-		return after.Mallocs - before.Mallocs
+			runtime.ReadMemStats(&after)
+			n = after.Mallocs - before.Mallocs
+		})
+		return n
 	}
 	t.Run("D3 each of 2,000 calls at a cap costs the same", func(t *testing.T) {
 		// Who looks at all that wait whenever a place is free looks 2,000,000 times.
-		if free, capped := allocated(0), allocated(1); capped > free+50*n {
-			t.Errorf("%d calls at a cap of 1 made %d allocations, %d without a cap: too many for work that grows with the calls", n, capped, free)
+		if free, capped := allocated(0), allocated(1); capped > free+20*calls {
+			t.Errorf("%d calls at a cap of 1 made %d allocations, %d without a cap: too many for work that grows with the calls", calls, capped, free)
 		}
 	})
 }
