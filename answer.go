@@ -23,7 +23,15 @@ func (c *call) listen(q *policy.Question) error {
 	c.asks = append(c.asks, q.ID)
 	c.everAsked.Store(true)
 	t.mu.Unlock()
-	return t.watchInbox(c)
+	return c.orStopped(t.watchInbox(c))
+}
+
+// orStopped sees whether what failed did so because the host has stopped.
+func (c *call) orStopped(err error) error {
+	if err != nil && c.turn.ctx.Err() != nil {
+		c.cut = hostStop(c.turn.ctx).cause
+	}
+	return err
 }
 
 // watchInbox has the inbox tell of answers, if it does not yet; fresh is a call
@@ -37,7 +45,7 @@ func (t *Turn) watchInbox(fresh *call) error {
 	}
 	t.unanswer = func() {} // somebody is about it
 	t.mu.Unlock()
-	stop, err := bounded(context.WithoutCancel(t.ctx), otherTime, func(context.Context) (func(), error) { return t.set.inbox.Watch(t.answered), nil })
+	stop, err := bounded(t.ctx, otherTime, func(context.Context) (func(), error) { return t.set.inbox.Watch(t.answered), nil })
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.unanswer = stop; stop == nil && err == nil {
@@ -100,10 +108,11 @@ func (t *Turn) takeBack(ids []string) {
 // atInbox calls the inbox for a call. Where nobody could take over the goroutine
 // of the call it has one of its own.
 func atInbox[T any](c *call, f func(context.Context) (T, error)) (T, error) {
-	if c.inline {
-		return bounded(c.turn.ctx, c.otherTime(), f)
+	if !c.inline {
+		return guard(c, f)
 	}
-	return guard(c, f)
+	v, err := bounded(c.turn.ctx, c.otherTime(), f)
+	return v, c.orStopped(err)
 }
 
 // byAnswerFailed marks the answer of a host's function that failed.

@@ -155,7 +155,7 @@ func (c *call) use(q *policy.Question) (a policy.Answer, waiting bool, failure *
 	case errors.Is(err, policy.ErrWaiting) && !time.Now().Before(q.Expires): // by another clock it is not over yet
 		return a, false, c.unusable(fmt.Errorf("%w: %w", policy.ErrExpired, err))
 	case errors.Is(err, policy.ErrWaiting):
-		if err := c.turn.watchInbox(nil); err != nil { // by who asked first it failed
+		if err := c.orStopped(c.turn.watchInbox(nil)); err != nil { // by who asked first it failed
 			return a, false, c.unasked(err)
 		}
 		return a, true, nil

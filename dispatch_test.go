@@ -804,6 +804,7 @@ func say(t *testing.T, inbox policy.Inbox, a policy.Answer) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	slices.SortFunc(open, func(a, b policy.Question) int { return a.Index - b.Index }) // who puts them is in no order
 	for _, q := range open {
 		if err := inbox.Answer(t.Context(), q.ID, a); err != nil {
 			t.Error(err)

@@ -52,7 +52,7 @@ func (t *Turn) handBack() {
 		t.questionsOf(c) // they stay in the inbox
 	}
 	t.mu.Unlock()
-	t.view.session.conv.hold(t.number, held)
+	t.view.session.conv.hold(t.number, held, t.held != nil && t.held.unknown)
 	for _, c := range now {
 		res := tool.Result{Err: &tool.Error{Kind: tool.Suspended, Text: "Waiting for a person.", Detail: "waits behind a call that waits for a person"}}
 		if q := c.asked(); q != nil {
@@ -90,9 +90,13 @@ func (c *call) asGiven() tool.Call {
 	return tool.Call{ID: c.first.CallID, Name: c.first.CalledAs, Input: c.input}
 }
 
-func (c *conversation) hold(number int, h *heldTurn) {
+// hold remembers a turn; weak: unless another of its number is remembered.
+func (c *conversation) hold(number int, h *heldTurn, weak bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if weak && c.held[number] != nil {
+		return
+	}
 	if c.held == nil {
 		c.held = make(map[int]*heldTurn)
 	}

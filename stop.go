@@ -64,7 +64,7 @@ func (t *Turn) hostStops() {
 	}
 	for _, l := range w.leases {
 		if l.call == nil {
-			l.finish(context.Cause(t.ctx), now)
+			l.finish(hostStop(t.ctx).cause, now)
 		}
 	}
 	t.arm(w.hard)

@@ -234,18 +234,18 @@ func (t *Turn) admit(c *call) {
 				c.emitResult(audit.Ended, *c.recorded)
 			}
 			t.keep(c, *c.recorded)
-		case c.final:
-			t.settle(c, tool.Result{Err: c.known})
-		default:
+		case why != nil:
 			t.settle(c, why.result(c))
+		default:
+			t.settle(c, tool.Result{Err: c.known})
 		}
 		return
 	}
 	t.plan(c)
-	if c.step.waits > 0 {
+	free := t.running+len(t.ready) < t.limit
+	if c.step.waits > 0 || !free {
 		c.judged = false // the rules look again when it is ready
 	}
-	free := t.running+len(t.ready) < t.limit
 	if c.step.waits == 0 {
 		t.push(c)
 	}
@@ -376,7 +376,7 @@ func (t *Turn) end() {
 		t.view.session.conv.work(t, false)
 	}
 	var done *heldTurn
-	if t.held != nil && !t.handsBack() {
+	if t.held != nil && !t.held.unknown && !t.handsBack() {
 		done = t.record()
 	}
 	t.mu.Unlock()
@@ -385,7 +385,7 @@ func (t *Turn) end() {
 	}
 	s := t.view.session
 	if done != nil {
-		s.conv.hold(t.number, done)
+		s.conv.hold(t.number, done, false)
 	}
 	_ = s.refresh(t.ctx) // the set stays, and an event said so
 	s.conv.done()

@@ -138,7 +138,7 @@ func (t *Turn) observe(l *lease) {
 			if l.call != nil && l.call.stop == nil {
 				l.call.stop = t.stopped
 			}
-			l.finish(context.Cause(t.ctx), time.Now())
+			l.finish(hostStop(t.ctx).cause, time.Now())
 		}
 	}
 	t.look(l)
@@ -211,7 +211,7 @@ func (t *Turn) review(now time.Time) (late []*lease) {
 			case l.overdue(now):
 				l.finish(errTime, now)
 			case !w.hard.IsZero() && !now.Before(w.hard):
-				l.finish(context.Cause(t.ctx), now)
+				l.finish(hostStop(t.ctx).cause, now)
 			default:
 				t.armFor(l)
 				t.arm(w.hard)
