@@ -47,12 +47,18 @@ func (c *call) supply() (*entry, *tool.Error) {
 	return nil, v.unknown(name, err)
 }
 
-// supplied is the entry of a tool that a fallback gave. One that is given again
-// is the same tool: its cap holds over all its calls.
+// supplied is the entry of a tool that a fallback gave. One that is given again,
+// or is one of the program's own, is the same tool: its cap holds over all its
+// calls.
 func (c *conversation) supplied(name string, t *tool.Tool) (*entry, error) {
 	r := &c.rt.reg
 	r.mu.Lock()
 	had := r.supplied[name]
+	for _, e := range r.names[tool.WireName("", t.Name)] {
+		if e.given == t && e.source.Name == "" {
+			had = e
+		}
+	}
 	r.mu.Unlock()
 	if had != nil && had.given == t {
 		return had, nil

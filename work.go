@@ -215,7 +215,7 @@ func (t *Turn) keep(c *call, res tool.Result) {
 	if c.everAsked.Load() {
 		c.withdraw() // before it is known that the call is over
 	}
-	if c.inside && !c.lost.Load() {
+	if !c.lost.Load() && c.inside {
 		c.leave() // it had its places, and was stopped before it began
 	}
 	t.mu.Lock()
@@ -298,6 +298,7 @@ func (t *Turn) move(c *call) (mine bool) {
 	if t.late(c, tool.Result{}) {
 		return false
 	}
+	c.emitBy(audit.Moved, "", "")
 	c.leave()
 	t.mu.Lock()
 	t.running--
@@ -328,7 +329,6 @@ func (t *Turn) move(c *call) (mine bool) {
 	t.hire()
 	t.mu.Unlock()
 	t.set.admit(next)
-	c.emitBy(audit.Moved, "", "")
 	return true
 }
 
