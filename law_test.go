@@ -2,12 +2,9 @@ package ferrule
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"hash/fnv"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -40,551 +37,224 @@ func check(t *testing.T, n int, f func(*rapid.T)) {
 	}
 }
 
-// world is one random turn: what is called, by which rules, and what happens
-// meanwhile. It is data, so that a failing one can be made small.
-type world struct {
-	Calls  []worldCall
-	Hooks  []worldHook
-	Policy []int // what the rules say, by a hash of the call
-	Person []int // what a person says, by a hash of the question
-	Delay  time.Duration
-	Limit  int
-	Stops  Siblings
-	Answer int // 0: by the inbox, 1: by a function too
-	Decide bool
-
-	Event int // what happens at a random moment: see happen
-	At    time.Duration
-	Split int // how many calls are added later
-}
-
-type worldCall struct {
-	ID, Name, Do string
-	MS           int
-	Path         string
-	Raw          string // sent in the place of proper arguments
-}
-
-func (c worldCall) input() json.RawMessage {
-	if c.Raw != "" {
-		return json.RawMessage(c.Raw)
-	}
-	return fmt.Appendf(nil, `{"do":%q,"ms":%d,"path":%q}`, c.Do, c.MS, c.Path)
-}
-
-type worldHook struct {
-	Part     string // input, around, output
-	Does     string
-	Security bool
-}
-
-var (
-	worldTools = []string{
-		"alone", "shared", "reader", "toucher", "toucher", "cancelled", "capped", "asks", "never", "fixes", "permits", "asksif", "strict", "believed", "foreign__x", "old_name", "deferred", "nosuch", "",
-	}
-	worldDoes = []string{"ok", "ok", "ok", "ok", "fail", "panic", "sleep", "sleep", "hang", "ignore", "huge", "utf8", "badjson", "image", "other", "exit", "stop", "fatal", "suspend", "badvalue", "derive"}
-	worldRaws = []string{"", "", "", "", "", "", "", "", "", `{`, ` `, `{"do":1}`, `[]`, `{"do":"ok","do":"ok"}`, `{"nosuch":1}`, "\xff", `null`}
-)
-
-func drawWorld(t *rapid.T) world {
-	w := world{
-		Delay:  time.Duration(rapid.SampledFrom([]int{0, 1, 5, 50, 5000}).Draw(t, "delay")) * time.Millisecond,
-		Limit:  rapid.SampledFrom([]int{1, 2, 3, 10, 50}).Draw(t, "limit"),
-		Stops:  rapid.SampledFrom([]Siblings{StopAsked, StopAsked, StopNever, StopAlways}).Draw(t, "stops"),
-		Answer: rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "answer"),
-		Decide: rapid.IntRange(0, 7).Draw(t, "decide") == 0,
-		Event:  rapid.IntRange(0, 9).Draw(t, "event"),
-		At:     time.Duration(rapid.SampledFrom([]int{0, 1, 3, 10, 100, 1000, 3000}).Draw(t, "at")) * time.Millisecond,
-		Policy: rapid.SliceOfN(rapid.IntRange(0, 9), 5, 5).Draw(t, "policy"),
-		Person: rapid.SliceOfN(rapid.IntRange(0, 9), 5, 5).Draw(t, "person"),
-	}
-	n := rapid.SampledFrom([]int{0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 5, 5, 5, 8, 8, 8, 13, 13, 20, 40}).Draw(t, "n")
-	for range n {
-		w.Calls = append(w.Calls, worldCall{
-			ID:   rapid.SampledFrom([]string{"", "a", "a", "b", "c", "d"}).Draw(t, "id"),
-			Name: rapid.SampledFrom(worldTools).Draw(t, "name"),
-			Do:   rapid.SampledFrom(worldDoes).Draw(t, "do"),
-			MS:   rapid.SampledFrom([]int{0, 0, 1, 2, 10, 100}).Draw(t, "ms"),
-			Path: rapid.SampledFrom([]string{"file:/a", "file:/a/b", "file:/c", "table:x"}).Draw(t, "path"),
-			Raw:  rapid.SampledFrom(worldRaws).Draw(t, "raw"),
+// Every call has exactly one result, at its place, with its id; nothing runs
+// that was not checked, judged and allowed as it ran, or that was stopped, or
+// twice; calls that conflict keep their order and never overlap; no cap is
+// passed; nothing leaves uncleaned or unlimited; and once the tools have returned
+// no place is taken and no goroutine left, or the bubble would not end.
+func TestLaws(t *testing.T) {
+	t.Parallel()
+	t.Run("L8 N calls in, N results out, in order, whatever happens; no way leads round a gate", func(t *testing.T) {
+		st := newStage(t)
+		check(t, *cases, func(r *rapid.T) {
+			w := drawWorld(r)
+			var faults []string
+			synctest.Test(t, func(*testing.T) { faults = st.play(w) })
+			if len(faults) > 0 {
+				r.Fatalf("%s\n%+v", strings.Join(faults, "\n"), *w)
+			}
 		})
-	}
-	for range rapid.SampledFrom([]int{0, 0, 0, 1, 2, 3}).Draw(t, "hooks") {
-		w.Hooks = append(w.Hooks, worldHook{
-			Part:     rapid.SampledFrom([]string{"input", "input", "around", "output"}).Draw(t, "part"),
-			Does:     rapid.SampledFrom([]string{"nothing", "nothing", "change", "change", "break", "block", "panic", "fail", "sleep", "hang", "twice", "instead", "exit"}).Draw(t, "does"),
-			Security: rapid.Bool().Draw(t, "security"),
-		})
-	}
-	w.Split = rapid.IntRange(0, n).Draw(t, "split")
-	return w
+	})
 }
 
-// pick is a choice that depends on a text alone, so that a case can be run
-// again.
-func pick(list []int, text string) int {
-	h := fnv.New32a()
-	h.Write([]byte(text))
-	return list[int(h.Sum32())%len(list)]
-}
-
-// witness sees what each function was asked and what ran, and says what must
-// not have been.
-type witness struct {
-	mu       sync.Mutex
-	faults   []string
-	valid    map[string]bool // call and input that passed Validate
-	judged   map[string]tool.Verdict
-	approved map[string]bool
-	running  map[string]tool.Claims
-}
-
-func (w *witness) fault(format string, args ...any) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.faults = append(w.faults, fmt.Sprintf(format, args...))
-}
-
-func (w *witness) note(f func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	f()
-}
-
-// starts is called by every tool as it begins to run.
-func (w *witness) starts(ctx context.Context, a tool.Args) (done func()) {
-	r := tool.From(ctx).Request()
-	key := r.ID + " " + a.Text()
-	if r.Args.Text() != a.Text() {
-		w.fault("%s runs on %s, its request says %s", r.Name, a.Text(), r.Args.Text())
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	bad := func(format string, args ...any) { w.faults = append(w.faults, fmt.Sprintf(format, args...)) }
-	if r.Tool.Name == "fixes" && !w.valid[key] {
-		bad("%s ran on input that did not pass Validate", key)
-	}
-	switch v, ok := w.judged[key]; {
-	case !ok || v == tool.Deny:
-		bad("%s ran, and the rules had said %v %v", key, v, ok)
-	case v == tool.Ask && !w.approved[key]:
-		bad("%s ran without a yes", key)
-	}
-	for other, claims := range w.running {
-		if conflict(claims, r.Claims) {
-			bad("%s overlaps %s", key, other)
-		}
-	}
-	run := fmt.Sprintf("%s %p", key, &r)
-	w.running[run] = r.Claims
-	return func() { w.note(func() { delete(w.running, run) }) }
-}
-
-type worldIn struct {
-	Do   string `json:"do"`
-	MS   int    `json:"ms,omitempty"`
-	Path string `json:"path,omitempty"`
-	Tag  string `json:"tag,omitempty"`
-}
-
-// behave is what the tools do.
-func behave(ctx context.Context, in worldIn) (tool.Result, error) {
-	d := time.Duration(in.MS) * time.Millisecond
-	text := func(s string) (tool.Result, error) { return tool.Result{Content: []tool.Content{tool.Text(s)}}, nil }
-	switch in.Do {
-	case "fail":
-		return tool.Result{}, errors.New("it failed")
-	case "panic":
-		panic("it panicked")
-	case "sleep":
-		time.Sleep(d)
-	case "hang":
-		<-ctx.Done()
-		return tool.Result{}, ctx.Err()
-	case "ignore":
-		time.Sleep(20*time.Second + d)
-	case "huge":
-		return text(strings.Repeat("é", 3000))
-	case "utf8":
-		return tool.Result{Content: []tool.Content{{Type: tool.TextContent, Text: "a\xffb"}}}, nil
-	case "badjson":
-		return tool.Result{Content: []tool.Content{{Type: tool.JSONContent, JSON: []byte(`{"a":`)}}}, nil
-	case "image":
-		return tool.Result{Content: []tool.Content{{Type: tool.ImageContent, MediaType: "image/png"}}}, nil
-	case "other":
-		return tool.Result{ID: "mine", CallID: "mine", Content: []tool.Content{{Type: "poem"}}}, nil
-	case "exit":
-		if !tool.From(ctx).Request().Tool.Cooperative { // such a one may run on the test's own goroutine
-			runtime.Goexit()
-		}
-	case "stop":
-		return tool.Result{}, &tool.Outcome{Err: errors.New("all stop"), StopSiblings: true}
-	case "fatal":
-		return tool.Result{}, &tool.Outcome{Fatal: true}
-	case "suspend":
-		if _, ok := tool.From(ctx).Answer(); !ok {
-			return tool.Result{}, &tool.Outcome{Suspend: "which one?"}
-		}
-	case "derive":
-		inner, cancel := context.WithTimeout(ctx, d+1)
-		defer cancel()
-		<-inner.Done()
-	}
-	return text("done")
-}
-
-func (st *stage) tools(t *testing.T) (own, foreign []*tool.Tool) {
-	t.Helper()
-	make1 := func(s tool.Spec[worldIn, tool.Result]) *tool.Tool {
-		s.Description, s.Timeout, s.Limit.Chars = "A tool of the test.", 2*time.Second, 1000
-		made, err := s.Tool()
-		if err != nil {
-			t.Fatal(err)
-		}
-		made.Run = st.watched(made.Run)
-		return made
-	}
-	type spec = tool.Spec[worldIn, tool.Result]
-	plain := func(name string, c tool.Claims) spec {
-		return spec{Info: tool.Info{Name: name, Claims: c}, Run: behave}
-	}
-	touches := func(in worldIn) tool.Claims {
-		if in.Do == "panic" {
-			panic("claims")
-		}
-		return tool.Claims{Parallel: in.MS%2 == 0, Touches: []tool.Access{{Resource: in.Path, Write: in.MS > 1}}}
-	}
-	toucher := plain("toucher", tool.Claims{})
-	toucher.ClaimsOf = touches
-	cancelled := plain("cancelled", tool.Claims{Parallel: true})
-	cancelled.Cancel, cancelled.Cooperative = true, true
-	capped := plain("capped", tool.Claims{Parallel: true})
-	capped.AtOnce = 1
-	asks := plain("asks", tool.Claims{Parallel: true})
-	asks.Approval = tool.AskAlways
-	asks.Preview = func(_ context.Context, in worldIn) (string, error) {
-		if in.Do == "panic" {
-			panic("preview")
-		}
-		return "would do " + in.Do, nil
-	}
-	never := plain("never", tool.Claims{ReadOnly: true, Touches: []tool.Access{}})
-	never.Approval, never.Aliases, never.Cooperative = tool.AskNever, []string{"old_name"}, true
-	fixes := plain("fixes", tool.Claims{Parallel: true})
-	fixes.Validate = func(ctx context.Context, in worldIn) (json.RawMessage, error) {
-		if in.Do == "badvalue" {
-			return nil, errors.New("no such value")
-		}
-		r, w := tool.From(ctx).Request(), st.see
-		if in.Tag == "" {
-			in.Tag = "fixed"
-			text, err := json.Marshal(in)
-			w.note(func() { w.valid[r.ID+" "+string(text)] = true }) // what it wrote itself
-			return text, err
-		}
-		w.note(func() { w.valid[r.ID+" "+r.Args.Text()] = true })
-		return nil, nil
-	}
-	permits := plain("permits", tool.Claims{})
-	permits.Permit = func(_ context.Context, in worldIn) (tool.Decision, error) {
-		switch in.MS {
-		case 1:
-			return tool.Decision{Verdict: tool.Ask}, nil
-		case 2:
-			return tool.Decision{Verdict: tool.Deny, Override: true}, nil
-		case 10:
-			return tool.Decision{}, errors.New("cannot say")
-		}
-		return tool.Decision{Verdict: tool.Allow}, nil
-	}
-	asksIf := plain("asksif", tool.Claims{Parallel: true})
-	asksIf.AskIf = func(_ context.Context, in worldIn) (bool, error) { return in.MS > 0, nil }
-	strict := plain("strict", tool.Claims{ReadOnly: true, Local: true})
-	strict.Output = json.RawMessage(`{"type":"object"}`)
-	deferred := plain("deferred", tool.Claims{})
-	deferred.Deferred = true
-	own = []*tool.Tool{
-		make1(plain("alone", tool.Claims{})), make1(plain("shared", tool.Claims{Parallel: true})), make1(plain("reader", tool.Claims{ReadOnly: true, Local: true})),
-		make1(toucher), make1(cancelled), make1(capped), make1(asks), make1(never), make1(fixes), make1(permits), make1(asksIf), make1(strict), make1(deferred),
-		make1(plain("believed", tool.Claims{Parallel: true, Local: true, Idempotent: true})),
-	}
-	return own, []*tool.Tool{make1(plain("x", tool.Claims{ReadOnly: true}))}
-}
-
-// watched lets the witness see the tool itself, below everything that is
-// typed.
-func (st *stage) watched(run func(context.Context, tool.Args) (tool.Result, error)) func(context.Context, tool.Args) (tool.Result, error) {
-	return func(ctx context.Context, a tool.Args) (tool.Result, error) {
-		defer st.see.starts(ctx, a)()
-		return run(ctx, a)
-	}
-}
-
-// rules is what the policy says about a call; the witness hears it.
-func (st *stage) rules(r *tool.Request) tool.Decision {
-	list, w := st.world.Policy, st.see
-	{
-		d := tool.Decision{Verdict: tool.Allow}
-		switch pick(list, r.Name+r.Args.Text()) {
-		case 0:
-			d = tool.Decision{}
-		case 1, 2:
-			d = tool.Decision{Verdict: tool.Ask, Reason: "the rules"}
-		case 3:
-			d = tool.Decision{Verdict: tool.Silent}
-		case 4:
-			if len(r.Args.Text())%5 == 0 {
-				panic("policy")
-			}
-		case 5:
-			d = tool.Decision{Verdict: 77}
-		}
-		v := policy.Combine(policy.Case{Claims: r.Claims, Trust: r.Source.Trust, Person: true},
-			policy.Voice{By: policy.ByPolicy, Decision: d}, policy.Voice{By: policy.ByApproval, Decision: policy.Approval(r.Tool, r.Source.Trust)}).Verdict
-		w.note(func() { w.judged[r.ID+" "+r.Args.Text()] = v })
-		return d
-	}
-}
-
-// hooks makes the hooks of a world.
-func (w *world) hooks() []Hook {
-	var list []Hook
-	for i, h := range w.Hooks {
-		hook := Hook{Name: fmt.Sprintf("%d %s %s", i, h.Part, h.Does), Security: h.Security}
-		odd := func(r *tool.Request) bool { return (r.Index+i)%2 == 1 }
-		act := func(ctx context.Context) error {
-			switch h.Does {
-			case "panic":
-				panic("hook")
-			case "fail":
-				return errors.New("hook")
-			case "sleep":
-				time.Sleep(3 * time.Millisecond)
-			case "hang":
-				<-ctx.Done()
-			case "exit":
-				runtime.Goexit()
-			}
-			return nil
-		}
-		switch h.Part {
-		case "input":
-			runs := 0
-			var mu sync.Mutex
-			hook.Input = func(ctx context.Context, r *tool.Request) (Change, error) {
-				if !odd(r) {
-					return Change{Context: "seen"}, nil
-				}
-				var in worldIn
-				if err := r.Args.Decode(&in); err != nil {
-					return Change{}, err
-				}
-				switch h.Does {
-				case "block":
-					return Change{Block: "blocked"}, nil
-				case "break":
-					return Change{Input: json.RawMessage(`{"do":7}`)}, nil
-				case "change":
-					mu.Lock()
-					runs++
-					in.Tag, in.MS = fmt.Sprintf("h%d-%d", i, runs), (in.MS+1)%7
-					mu.Unlock()
-					text, err := json.Marshal(in)
-					return Change{Input: text}, err
-				}
-				return Change{}, act(ctx)
-			}
-		case "around":
-			hook.Around = func(ctx context.Context, r *tool.Request, next Next) tool.Result {
-				if !odd(r) {
-					return next(ctx)
-				}
-				switch h.Does {
-				case "instead", "block":
-					return tool.Result{Content: []tool.Content{tool.Text("instead")}}
-				case "twice":
-					next(ctx)
-					return next(context.Background()) //nolint:contextcheck // a wrapper may do that
-				case "change":
-					inner, cancel := context.WithTimeout(ctx, time.Millisecond)
-					defer cancel()
-					return next(inner)
-				case "break":
-					defer func() { go next(ctx) }()
-				}
-				if err := act(ctx); err != nil {
-					return tool.Result{Err: &tool.Error{Kind: "odd", Text: err.Error()}}
-				}
-				return next(ctx)
-			}
-		case "output":
-			hook.Output = func(ctx context.Context, r *tool.Request, now, original tool.Result) (*tool.Result, error) {
-				switch {
-				case !odd(r):
-					return nil, nil
-				case h.Does == "change":
-					now.Content = append(now.Content, tool.Text(strings.Repeat("x", 3000)))
-					now.ID = "forged"
-					return &now, nil
-				case h.Does == "break":
-					return &tool.Result{Err: &tool.Error{Kind: tool.Suspended}}, nil
-				}
-				return nil, act(ctx)
-			}
-		}
-		list = append(list, hook)
-	}
-	return list
-}
-
-// person answers what is pending, as the world says: yes, no, twice, edited,
-// never.
-func (w *world) person(ctx context.Context, in policy.Inbox, see *witness) {
-	done := make(map[string]bool)
-	for round := 0; ctx.Err() == nil; round++ {
-		list, _ := in.Pending(ctx)
-		for _, q := range list {
-			if done[q.ID] {
-				continue
-			}
-			done[q.ID] = true
-			a := policy.Answer{Allow: true, By: "me", Text: "this one"}
-			switch pick(w.Person, q.Tool+q.Input) {
-			case 0:
-				a.Allow = false
-			case 1, 2:
-				continue // never
-			case 3:
-				if q.Wants == "" {
-					a.Input = json.RawMessage(strings.Replace(q.Input, `"do":`, `"tag":"edited","do":`, 1))
-				}
-			}
-			see.answers(q, a)
-			_ = in.Answer(ctx, q.ID, a)
-			_ = in.Answer(ctx, q.ID, policy.Answer{Allow: true}) // a second one is refused
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(w.Delay + time.Millisecond<<min(round, 20)):
-		}
-	}
-}
-
-func (w *witness) answers(q policy.Question, a policy.Answer) {
-	if !a.Allow || q.Wants != "" {
-		return
-	}
-	text := q.Input
-	if a.Input != nil {
-		text = string(a.Input)
-	}
-	w.note(func() { w.approved[q.Call+" "+text] = true })
-}
-
-// stage is a runtime that many worlds are played on, one after another: making
-// the tools takes longer than most of them last.
+// stage is a runtime that worlds are played on, one after another: making the
+// tools takes longer than most of them last.
 type stage struct {
 	rt    *Runtime
+	own   map[string]*tool.Tool
 	world *world
 	see   *witness
-	*policy.Memory
 }
 
-func newStage(t *testing.T, w *world) *stage {
+func newStage(t *testing.T) *stage {
 	t.Helper()
-	st := new(stage)
-	rt := &Runtime{Policy: policy.Func(st.rules), Inbox: st, Siblings: w.Stops, Expiry: 30 * time.Second}
-	if w.Answer == 1 {
-		rt.Answer = func(_ context.Context, q policy.Question) (policy.Answer, error) {
-			switch pick(st.world.Person, q.Input) {
-			case 4:
-				panic("answer")
-			case 5:
-				return policy.Answer{}, errors.New("answer")
-			}
-			a := policy.Answer{Allow: true, Text: "x"}
-			st.see.answers(q, a)
-			return a, nil
-		}
+	st := &stage{own: make(map[string]*tool.Tool)}
+	st.rt = &Runtime{Policy: policy.Func(st.rules)}
+	own, foreign := st.tools(t)
+	if err := errors.Join(st.rt.Add(own...), st.rt.Set(tool.Source{Name: "foreign", Trust: tool.MCP}, foreign...)); err != nil {
+		t.Fatal(err)
+	}
+	for _, made := range own {
+		st.own[made.Name] = made
+	}
+	return st
+}
+
+// set gives the runtime the settings of a world. A host cannot do that: nothing
+// of the world before it is left.
+func (st *stage) set(w *world) *inbox {
+	st.world, st.see = w, newWitness(st)
+	box := &inbox{world: w, see: st.see}
+	s := st.rt.freeze()
+	s.inbox, s.siblings, s.expiry = box, w.Stops, w.Expiry
+	s.answer, s.decide, s.observe = nil, nil, nil
+	if w.Answer {
+		s.answer = st.answer
 	}
 	if w.Decide {
-		rt.Decide = func(_ context.Context, r *tool.Request) (tool.Decision, error) {
-			if r.Index%5 == 4 {
-				return tool.Decision{}, errors.New("cannot say")
-			}
-			return tool.Decision{Verdict: tool.Silent}, nil
-		}
+		s.decide = st.decide
 	}
-	rt.freeze().clean = func(_ *tool.Request, r tool.Result) tool.Result {
+	if w.Observed {
+		s.observe = st.see.observe
+	}
+	s.sources, s.tenants = nil, nil
+	if w.PerSource > 0 {
+		s.sources = gates(map[string]int{"": w.PerSource, "foreign": w.PerSource})
+	}
+	if w.PerTenant > 0 {
+		s.tenants = gates(map[string]int{"": w.PerTenant})
+	}
+	s.clean = func(_ *tool.Request, r tool.Result) tool.Result {
 		r.Content = append(slices.Clip(r.Content), tool.Text("clean"))
 		return r
 	}
-	own, foreign := st.tools(t)
-	if err := errors.Join(rt.Add(own...), rt.Set(tool.Source{Name: "foreign", Trust: tool.MCP}, foreign...)); err != nil {
-		t.Fatal(err)
+	st.rt.SetFallback(nil)
+	if w.Fallback {
+		st.rt.SetFallback(st.fallback)
 	}
-	st.rt = rt
-	return st
+	return box
 }
 
 // play runs a world and says what is wrong with what came of it.
 func (st *stage) play(w *world) []string {
-	see := &witness{valid: map[string]bool{}, judged: map[string]tool.Verdict{}, approved: map[string]bool{}, running: map[string]tool.Claims{}}
-	inbox := new(policy.Memory)
-	st.world, st.see, st.Memory = w, see, inbox
-	session := st.rt.Session(tool.Caller{})
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
+	box := st.set(w)
 	personCtx, gone := context.WithCancel(context.Background())
 	defer gone()
-	go w.person(personCtx, inbox, see)
-
-	calls := make([]tool.Call, len(w.Calls))
-	for i, c := range w.Calls {
-		calls[i] = tool.Call{ID: c.ID, Name: c.Name, Input: c.input()}
+	go box.person(personCtx)
+	var turns sync.WaitGroup
+	for i := range w.Turns {
+		turns.Go(func() { st.playTurn(i) })
 	}
-	turn := session.View(ctx).begin(ctx, TurnOptions{HandBack: w.Event == 9, Limit: w.Limit, Hooks: w.hooks()})
-	turn.quiet = w.Event == 0 || w.Event == 1 // as Do begins it
-	turn.Add(calls[:len(calls)-w.Split]...)
-	go func() {
-		time.Sleep(w.At)
-		switch w.Event {
-		case 1, 2:
-			cancel(errors.New("the host stops"))
-		case 3, 4:
-			turn.Interrupt()
-		case 5:
-			turn.mu.Lock()
-			id := ""
-			if len(turn.calls) > 0 {
-				id = turn.calls[len(turn.calls)/2].first.ID
-			}
-			turn.mu.Unlock()
-			turn.Stop(id)
-		}
-	}()
-	if w.Split > 0 {
-		time.Sleep(w.At / 2)
-		turn.Add(calls[len(calls)-w.Split:]...)
-	}
-	hung := time.AfterFunc(3*time.Hour, func() { panic(turn.state() + fmt.Sprintf("\n%+v", *w)) })
-	results := turn.Wait()
-	hung.Stop()
-	see.judge(calls, results, w.Event == 9)
+	turns.Wait()
 	gone()
-	closing, closed := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer closed()
-	if err := session.Close(closing); err != nil {
-		see.fault("close: %v", err)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	for i := range w.Turns {
+		if err := st.rt.Session(st.caller(i, 0)).Close(ctx); err != nil {
+			st.see.fault("close: %v", err)
+		}
 	}
-	time.Sleep(w.At + time.Second) // the clock stands still once this function returns
-	return see.faults
+	time.Sleep(time.Hour) // the clock stands still once this function returns
+	st.see.places(st.rt.freeze())
+	return st.see.faults
 }
 
-// judge holds the results against the second law.
-func (w *witness) judge(calls []tool.Call, results []tool.Result, handed bool) {
+// caller is who calls in a round of a turn.
+func (st *stage) caller(turn, round int) tool.Caller {
+	c := tool.Caller{Session: "first", Agent: fmt.Sprint(turn), Run: fmt.Sprint(round)}
+	if turn > 0 && st.world.Turns[turn].Apart {
+		c.Session = "second"
+	}
+	return c
+}
+
+// rounds is how often a turn goes on; in the last it waits.
+const rounds = 3
+
+// playTurn plays a turn until nothing of it is suspended.
+func (st *stage) playTurn(turn int) {
+	wt := &st.world.Turns[turn]
+	calls := make([]tool.Call, len(wt.Calls))
+	for i, c := range wt.Calls {
+		calls[i] = tool.Call{ID: c.ID, Name: c.Name, Input: c.input()}
+	}
+	var before []tool.Result
+	number := 0
+	for round := range rounds {
+		o := TurnOptions{Number: number, HandBack: wt.HandBack && round < rounds-1, Limit: wt.Limit, Hooks: st.hooks(round)}
+		var results []tool.Result
+		results, number = st.playRound(st.caller(turn, round), wt, calls, o)
+		st.see.judge(turn, calls, results, before, o.HandBack)
+		if !slices.ContainsFunc(results, suspended) {
+			return
+		}
+		before = results
+		time.Sleep(st.world.Delay + time.Second)
+	}
+}
+
+func suspended(r tool.Result) bool { return r.Err != nil && r.Err.Kind == tool.Suspended }
+
+func (st *stage) playRound(c tool.Caller, wt *worldTurn, calls []tool.Call, o TurnOptions) (results []tool.Result, number int) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	t := st.rt.Session(c).View(ctx).begin(ctx, o)
+	number = t.number
+	t.quiet = wt.Event < 2 // as Do begins it: nobody else knows it
+	round := roundOf(c.Agent, c.Run)
+	t.Add(calls[:len(calls)-wt.Split]...)
+	var event sync.WaitGroup
+	event.Go(func() {
+		time.Sleep(wt.At)
+		switch wt.Event {
+		case 1, 2:
+			cancel(errors.New("the host stops"))
+			st.see.stopped(round)
+		case 3, 4:
+			st.see.stopped(round)
+			t.Interrupt()
+		case 5:
+			if id := t.middle(); t.Stop(id) {
+				st.see.stopped(id)
+			}
+		}
+	})
+	if wt.Split > 0 {
+		time.Sleep(wt.At / 2)
+		t.Add(calls[len(calls)-wt.Split:]...)
+	}
+	hung := time.AfterFunc(3*time.Hour, func() { panic(t.state() + fmt.Sprintf("\n%+v", *st.world)) })
+	results = t.Wait()
+	hung.Stop()
+	st.see.note(func() { st.see.results[round] = true })
+	event.Wait()
+	switch {
+	case wt.Event < 2:
+		t.recycle()
+	case wt.After && len(calls) > 0:
+		st.see.after(t, calls[0])
+		fallthrough
+	default:
+		st.see.settled(t)
+	}
+	return results, number
+}
+
+// after: a call that is added to a turn that is over is aborted.
+func (w *witness) after(t *Turn, c tool.Call) {
+	t.Add(c)
+	all := t.Wait()
+	if last := all[len(all)-1]; last.CallID != c.ID || last.Err == nil {
+		w.fault("a call that was added when the turn was over has the result %v", last)
+	}
+}
+
+// settled: nothing is left of a turn that is over.
+func (w *witness) settled(t *Turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.open != 0 || t.running != 0 || t.asking != 0 || t.workers != 0 || t.helpers != 0 {
+		w.fault("left over: %s", t.counts())
+	}
+}
+
+// middle is Ferrule's id of some call.
+func (t *Turn) middle() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.calls) == 0 {
+		return ""
+	}
+	return t.calls[len(t.calls)/2].first.ID
+}
+
+// judge holds the results of a round against the second law, and against those
+// of the round before: what is done stays.
+func (w *witness) judge(turn int, calls []tool.Call, results, before []tool.Result, handed bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if len(results) != len(calls) {
-		w.fault("got %d results for %d calls", len(results), len(calls))
+		w.bad("got %d results for %d calls", len(results), len(calls))
 		return
 	}
 	ids := make(map[string]bool)
@@ -592,46 +262,42 @@ func (w *witness) judge(calls []tool.Call, results []tool.Result, handed bool) {
 		text := tool.TextOf(r.Content)
 		switch {
 		case r.CallID != calls[i].ID:
-			w.fault("result %d has the id %q, want %q", i, r.CallID, calls[i].ID)
+			w.bad("result %d has the id %q, want %q", i, r.CallID, calls[i].ID)
 		case r.ID == "" || ids[r.ID] || !strings.HasSuffix(r.ID, fmt.Sprintf(".%d", i)):
-			w.fault("result %d has Ferrule's id %q", i, r.ID)
-		case r.Err != nil && (!r.Err.Kind.Known() || r.Err.Kind == tool.Pending || r.Err.Kind == tool.Suspended && !handed):
-			w.fault("result %d has the kind %q", i, r.Err.Kind)
+			w.bad("result %d has Ferrule's id %q", i, r.ID)
+		case r.Err != nil && (!r.Err.Kind.Known() || r.Err.Kind == tool.Pending || suspended(r) && !handed):
+			w.bad("result %d has the kind %q", i, r.Err.Kind)
 		case strings.Count(text, "clean") != 1:
-			w.fault("result %d did not pass phase 10 once: %.80q", i, text)
+			w.bad("result %d did not pass phase 10 once: %.80q", i, text)
 		case len(text) > 2*1000+200:
-			w.fault("result %d did not pass phase 11: %d bytes", i, len(text))
+			w.bad("result %d did not pass phase 11: %d bytes", i, len(text))
+		case w.st.world.Observed && w.ended[r.ID] != 1:
+			w.bad("an observer was told %d times of result %d", w.ended[r.ID], i)
+		case before != nil && !suspended(before[i]) && r.String() != before[i].String():
+			w.bad("result %d was %.80q and became %.80q", i, before[i], r)
 		}
 		ids[r.ID] = true
+		w.done[place(fmt.Sprint(turn), i)] = !suspended(r)
 	}
 }
 
-// Every call has exactly one result, at its place, with its id; nothing runs
-// that was not checked, judged and allowed as it ran; calls that conflict never
-// overlap; nothing leaves uncleaned or unlimited; and once the tools have
-// returned no goroutine is left, or the bubble would not end.
-func TestLaws(t *testing.T) {
-	t.Parallel()
-	t.Run("L8 N calls in, N results out, in order, whatever happens; no way leads round a gate", func(t *testing.T) {
-		type kind struct {
-			Stops  Siblings
-			Answer int
-			Decide bool
+// places: all places at all caps are free.
+func (w *witness) places(s *settings) {
+	check := func(what any, g *gate) {
+		if g.used != 0 || g.lost != 0 || len(g.waiting) > 0 {
+			w.fault("the cap of %v has %d places taken, %d of them lost, and %d calls that wait", what, g.used, g.lost, len(g.waiting))
+			*g = gate{most: g.most} // the next world is not to blame
 		}
-		stages := make(map[kind]*stage)
-		check(t, *cases, func(r *rapid.T) {
-			w := drawWorld(r)
-			k := kind{w.Stops, w.Answer, w.Decide}
-			if stages[k] == nil {
-				stages[k] = newStage(t, &w)
-			}
-			var faults []string
-			synctest.Test(t, func(*testing.T) { faults = stages[k].play(&w) })
-			if len(faults) > 0 {
-				r.Fatalf("%s\n%+v", strings.Join(faults, "\n"), w)
-			}
-		})
-	})
+	}
+	for name, g := range s.tools {
+		check(name, g)
+	}
+	for name, g := range s.sources {
+		check(name, g)
+	}
+	for name, g := range s.tenants {
+		check(name, g)
+	}
 }
 
 // state says what a turn that does not end is waiting for.
@@ -639,7 +305,7 @@ func (t *Turn) state() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var b strings.Builder
-	fmt.Fprintf(&b, "hung: open %d, ready %d, early %d, running %d, workers %d, starting %v\n", t.open, len(t.ready), len(t.early), t.running, t.workers, t.starting)
+	fmt.Fprintln(&b, "hung:", t.counts())
 	for _, c := range t.calls {
 		if c.state != over {
 			fmt.Fprintf(&b, "%d %s: state %d, claimed %v, waits %d, parked %v, busy %v, answered %v, asks %v, lost %v, leased %v\n",
@@ -647,4 +313,9 @@ func (t *Turn) state() string {
 		}
 	}
 	return b.String()
+}
+
+func (t *Turn) counts() string {
+	return fmt.Sprintf("open %d, ready %d, early %d, running %d, asking %d, workers %d, helpers %d, starting %v",
+		t.open, len(t.ready), len(t.early), t.running, t.asking, t.workers, t.helpers, t.starting)
 }
