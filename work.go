@@ -86,7 +86,7 @@ func (t *Turn) take() *call {
 	for len(t.early) > 0 && t.asking < t.limit {
 		c := t.early[0]
 		t.early = t.early[1:]
-		if c.claimed || c.state != queued || c.everAsked.Load() {
+		if c.claimed || c.busy || c.state != queued || c.everAsked.Load() {
 			continue
 		}
 		return t.asksEarly(c)
