@@ -33,9 +33,9 @@ type heldCall struct {
 }
 
 // handBack gives the kind suspended to all that waits, and remembers the turn.
+// The mutex is held and let go: an answer that comes now is heard by the next.
 func (t *Turn) handBack() {
 	var now []*call
-	t.mu.Lock()
 	held := t.record()
 	for _, c := range t.calls {
 		if c.claimed {

@@ -206,6 +206,9 @@ func (b *inbox) Ask(ctx context.Context, q policy.Question) error {
 		return err
 	}
 	err := b.Memory.Ask(ctx, q)
+	if b.world.Delay == 0 {
+		go b.reply(context.WithoutCancel(ctx), q, false) // at the very moment
+	}
 	if b.mood("asked", q.ID) != nil {
 		runtime.Goexit()
 	}
@@ -261,37 +264,37 @@ func (b *inbox) Watch(f func(string)) func() {
 // person answers what is pending, as the world says: yes, no, twice, edited,
 // never.
 func (b *inbox) person(ctx context.Context) {
-	w := b.world
-	done := make(map[string]bool)
 	for round := 0; ctx.Err() == nil; round++ {
 		list, _ := b.Pending(ctx)
 		for _, q := range list {
-			if done[q.ID] {
-				continue
-			}
-			a := policy.Answer{Allow: true, By: "me", Text: "this one"}
-			switch pick(w.Person, q.Tool+q.Input) {
-			case 0:
-				a.Allow = false
-			case 1, 2:
-				if w.Expiry != patience || round < 12 {
-					continue // never, or late
-				}
-				a.Allow = false
-			case 3, 4:
-				if q.Wants == "" {
-					a.Input = edited(q.Input)
-				}
-			}
-			done[q.ID] = true
-			_ = b.Memory.Answer(ctx, q.ID, a)
-			_ = b.Memory.Answer(ctx, q.ID, policy.Answer{Allow: true}) // a second one is refused
+			b.reply(ctx, q, round > 12)
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(w.Delay + time.Millisecond<<min(round, 16)):
+		case <-time.After(b.world.Delay + time.Millisecond<<min(round, 16)):
 		}
 	}
+}
+
+// reply answers one question. Who never would says no at last, where the question
+// does not expire.
+func (b *inbox) reply(ctx context.Context, q policy.Question, late bool) {
+	a := policy.Answer{Allow: true, By: "me", Text: "this one"}
+	switch pick(b.world.Person, q.Tool+q.Input) {
+	case 0:
+		a.Allow = false
+	case 1, 2:
+		if b.world.Expiry != patience || !late {
+			return
+		}
+		a.Allow = false
+	case 3, 4:
+		if q.Wants == "" {
+			a.Input = edited(q.Input)
+		}
+	}
+	_ = b.Memory.Answer(ctx, q.ID, a)
+	_ = b.Memory.Answer(ctx, q.ID, policy.Answer{Allow: true}) // a second one is refused
 }
 
 // edited are arguments that a person puts in the place of those shown: they may

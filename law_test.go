@@ -61,6 +61,7 @@ func TestLaws(t *testing.T) {
 // tools takes longer than most of them last.
 type stage struct {
 	rt    *Runtime
+	box   *inbox
 	own   map[string]*tool.Tool
 	world *world
 	see   *witness
@@ -82,11 +83,11 @@ func newStage(t *testing.T) *stage {
 
 // set gives the runtime the settings of a world. A host cannot do that: nothing
 // of the world before it is left.
-func (st *stage) set(w *world) *inbox {
+func (st *stage) set(w *world) {
 	st.world, st.see = w, newWitness(st)
-	box := &inbox{world: w, see: st.see}
+	st.box = &inbox{world: w, see: st.see}
 	s := st.rt.freeze()
-	s.inbox, s.siblings, s.expiry = box, w.Stops, w.Expiry
+	s.inbox, s.siblings, s.expiry = st.box, w.Stops, w.Expiry
 	s.answer, s.decide, s.observe = nil, nil, nil
 	if w.Answer {
 		s.answer = st.answer
@@ -112,15 +113,14 @@ func (st *stage) set(w *world) *inbox {
 	if w.Fallback {
 		st.rt.SetFallback(st.fallback)
 	}
-	return box
 }
 
 // play runs a world and says what is wrong with what came of it.
 func (st *stage) play(w *world) []string {
-	box := st.set(w)
+	st.set(w)
 	personCtx, gone := context.WithCancel(context.Background())
 	defer gone()
-	go box.person(personCtx)
+	go st.box.person(personCtx)
 	var turns sync.WaitGroup
 	for i := range w.Turns {
 		turns.Go(func() { st.playTurn(i) })
@@ -169,7 +169,7 @@ func (st *stage) playTurn(turn int) {
 			return
 		}
 		before = results
-		time.Sleep(st.world.Delay + time.Second)
+		time.Sleep(st.world.Delay + 3*time.Second)
 	}
 }
 

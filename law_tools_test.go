@@ -138,11 +138,11 @@ func (st *stage) tools(t *testing.T) (own, foreign []*tool.Tool) {
 	for _, plain := range []string{"alone", "shared", "reader", "believed"} {
 		add(plain, nil)
 	}
-	add("toucher", func(s *worldSpec) { s.ClaimsOf, s.Preview = slowTouches, preview })
-	add("mover", func(s *worldSpec) { s.ClaimsOf, s.Validate, s.Preview = slowTouches, elsewhere, preview })
+	add("toucher", func(s *worldSpec) { s.ClaimsOf, s.Preview = slowTouches, st.preview })
+	add("mover", func(s *worldSpec) { s.ClaimsOf, s.Validate, s.Preview = slowTouches, elsewhere, st.preview })
 	add("cancelled", func(s *worldSpec) { s.Cancel, s.Cooperative = true, true })
-	add("capped", func(s *worldSpec) { s.AtOnce = 1 })
-	add("asks", func(s *worldSpec) { s.Approval, s.Preview = tool.AskAlways, preview })
+	add("capped", func(s *worldSpec) { s.AtOnce, s.Preview = 1, st.preview })
+	add("asks", func(s *worldSpec) { s.Approval, s.Preview = tool.AskAlways, st.preview })
 	add("never", func(s *worldSpec) { s.Approval, s.Aliases, s.Cooperative = tool.AskNever, []string{"old_name"}, true })
 	add("careful", func(s *worldSpec) {
 		s.Approval, s.Cooperative = tool.AskNever, true
@@ -185,7 +185,8 @@ func (st *stage) make(t *testing.T, s worldSpec) *tool.Tool {
 
 const runTime = 2 * time.Second
 
-func preview(ctx context.Context, in worldIn) (string, error) {
+func (st *stage) preview(ctx context.Context, in worldIn) (string, error) {
+	defer st.see.shows(ctx, in)()
 	linger(ctx, in)
 	if in.Do == "panic" {
 		panic("preview")

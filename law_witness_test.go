@@ -33,13 +33,14 @@ type witness struct {
 	results   map[string]bool      // rounds that have all their results
 	done      map[string]bool      // places that have a result for good
 	ended     map[string]int       // calls of which an observer was told
+	showing   map[string]int       // by round: previews under way
 	runs      []*worldRun
 }
 
 func newWitness(st *stage) *witness {
 	return &witness{
 		st: st, valid: map[string]bool{}, judged: map[string]tool.Verdict{}, secure: map[string]bool{}, questions: map[string]policy.Question{}, yes: map[string]bool{},
-		stops: map[string]time.Time{}, results: map[string]bool{}, done: map[string]bool{}, ended: map[string]int{},
+		stops: map[string]time.Time{}, results: map[string]bool{}, done: map[string]bool{}, ended: map[string]int{}, showing: map[string]int{},
 	}
 }
 
@@ -111,6 +112,21 @@ func (w *witness) stopped(what string) {
 			w.stops[what] = time.Now()
 		}
 	})
+}
+
+// shows is called as a tool begins to say what a call would do. As many calls of a
+// turn as may run at once are led on, and as many have their question put early.
+func (w *witness) shows(ctx context.Context, in worldIn) (ends func()) {
+	x := &worldRun{Request: tool.From(ctx).Request()}
+	if in.Do == "ignore" { // it is given up, and another takes its place
+		return func() {}
+	}
+	w.note(func() {
+		if w.showing[x.round()]++; w.showing[x.round()] > 2*w.st.world.turn(x).Limit {
+			w.bad("%v is one of %d that are shown at once, in a turn of %d", x, w.showing[x.round()], w.st.world.turn(x).Limit)
+		}
+	})
+	return func() { w.note(func() { w.showing[x.round()]-- }) }
 }
 
 func (w *witness) observe(e audit.Event) {

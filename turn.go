@@ -301,7 +301,6 @@ func (t *Turn) Wait() []tool.Result {
 				break
 			}
 			if t.lends && t.idle() {
-				t.mu.Unlock()
 				t.handBack()
 				t.mu.Lock()
 				continue

@@ -102,8 +102,11 @@ func (t *Turn) take() *call {
 			continue
 		case !c.enter():
 			c.parked, c.judged = true, false
-			if c.askEarly && !c.everAsked.Load() {
-				return t.asksEarly(c) // its question need not wait for a place
+			if c.askEarly && !c.everAsked.Load() { // its question need not wait for a place
+				if t.asking < t.limit {
+					return t.asksEarly(c)
+				}
+				t.early = append(t.early, c)
 			}
 			continue
 		}
