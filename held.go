@@ -132,6 +132,7 @@ func (c *call) remember() {
 	}
 	if c.known == nil && !c.unresolved {
 		c.takeUp()
+		c.planned = c.req.Claims
 	}
 }
 
@@ -152,7 +153,6 @@ func (c *call) takeUp() {
 			c.known = err
 			return
 		}
-		c.planned = c.req.Claims
 	}
 	c.resumed = true
 	c.question, c.wants, c.reply, c.allowed, c.edited = old.question, old.wants, old.reply, old.allowed, old.edited

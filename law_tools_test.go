@@ -139,6 +139,7 @@ func (st *stage) tools(t *testing.T) (own, foreign []*tool.Tool) {
 		add(plain, nil)
 	}
 	add("toucher", func(s *worldSpec) { s.ClaimsOf, s.Preview = slowTouches, st.preview })
+	add("teller", func(s *worldSpec) { s.ClaimsOf, s.Preview, s.Approval = slowTouches, st.preview, tool.AskAlways })
 	add("mover", func(s *worldSpec) { s.ClaimsOf, s.Validate, s.Preview = slowTouches, elsewhere, st.preview })
 	add("cancelled", func(s *worldSpec) { s.Cancel, s.Cooperative = true, true })
 	add("capped", func(s *worldSpec) { s.AtOnce, s.Preview = 1, st.preview })

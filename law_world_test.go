@@ -67,7 +67,7 @@ type worldHook struct {
 
 var (
 	worldTools = []string{
-		"alone", "alone", "shared", "shared", "reader", "toucher", "toucher", "toucher", "mover", "mover", "cancelled", "capped", "capped", "asks", "asks", "never", "careful",
+		"alone", "alone", "shared", "shared", "reader", "toucher", "toucher", "teller", "teller", "mover", "mover", "cancelled", "capped", "capped", "asks", "asks", "never", "careful",
 		"fixes", "permits", "asksif", "keyed", "strict", "believed", "foreign__x", "foreign__x", "old_name", "deferred", "nosuch", "",
 		"fb_alone", "fb_shared", "fb_capped", "fb_asks", "fb_toucher", "fb_mover", "fb_fixes", "fb_deferred", "fb_slow", "fb_fails", "fb_hangs", "fb_ignores", "fb_panics", "fb_exits", "fb_bad",
 	}
@@ -170,7 +170,7 @@ func (c worldCall) claims() tool.Claims {
 	switch {
 	case c.Raw != "":
 		return tool.Claims{}
-	case c.Name == "toucher" || c.Name == "mover":
+	case c.Name == "toucher" || c.Name == "teller" || c.Name == "mover":
 		if c.Do == "panic" || c.Path == hangPath {
 			return tool.Claims{}
 		}
