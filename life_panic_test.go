@@ -348,7 +348,7 @@ func alone(t *testing.T, f func(*testing.T)) {
 		parts = append(parts, "^"+regexp.QuoteMeta(p)+"$")
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+strings.Join(parts, "/"), "-test.timeout=30s", "-test.v")
-	cmd.Env = append(os.Environ(), child+"=yes")
+	cmd.Env = append(os.Environ(), child+"=yes", "GORACE=atexit_sleep_ms=0") // else the race detector waits a second
 	out, err := cmd.CombinedOutput()
 	if err == nil && strings.Contains(string(out), "--- PASS: "+t.Name()) {
 		return
