@@ -111,7 +111,7 @@ func drawWorld(t *rapid.T) *world {
 		Person:    moods("person", true),
 		Inbox:     moods("inbox", seldom("moody inbox", 5)),
 		Watch:     rapid.SampledFrom([]int{0, 0, 0, 0, 1, 1, 2, 3, 4, 5}).Draw(t, "watch"),
-		Turns:     []worldTurn{drawTurn(t, []int{0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 5, 5, 8, 8, 13, 40})},
+		Turns:     []worldTurn{drawTurn(t, turnSizes)},
 	}
 	if seldom("beside", 4) {
 		w.Turns = append(w.Turns, drawTurn(t, []int{1, 2, 3, 5}))
@@ -126,6 +126,10 @@ func drawWorld(t *rapid.T) *world {
 	w.Rehook = len(w.Hooks) > 0 && seldom("rehook", 4)
 	return w
 }
+
+// turnSizes are how many calls turns have: most have few, so that there can be
+// many of them.
+var turnSizes = slices.Concat([]int{0, 0, 8, 8, 13, 40}, slices.Repeat([]int{1, 2, 3}, 12), slices.Repeat([]int{2, 5}, 4))
 
 func drawTurn(t *rapid.T, sizes []int) worldTurn {
 	n := rapid.SampledFrom(sizes).Draw(t, "n")
