@@ -129,7 +129,7 @@ func drawWorld(t *rapid.T) *world {
 
 // turnSizes are how many calls turns have: most have few, so that there can be
 // many of them.
-var turnSizes = slices.Concat([]int{0, 0, 8, 8, 13, 40}, slices.Repeat([]int{1, 2, 3}, 12), slices.Repeat([]int{2, 5}, 4))
+var turnSizes = slices.Concat([]int{0, 0, 8, 8, 13, 40}, slices.Repeat([]int{1, 2, 3}, 28), slices.Repeat([]int{2, 5}, 5))
 
 func drawTurn(t *rapid.T, sizes []int) worldTurn {
 	n := rapid.SampledFrom(sizes).Draw(t, "n")

@@ -313,7 +313,7 @@ func TestSameAsSerial(t *testing.T) {
 		for _, n := range caps {
 			banks[n] = newBank(t, n)
 		}
-		check(t, *cases/10, func(r *rapid.T) {
+		check(t, *cases/20, func(r *rapid.T) {
 			b := banks[rapid.SampledFrom(caps).Draw(r, "cap")]
 			limit := rapid.SampledFrom([]int{1, 2, 3, 5, 40}).Draw(r, "limit")
 			calls := drawLedgerCalls(r)
