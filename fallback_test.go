@@ -211,6 +211,23 @@ func TestFallbackHandBack(t *testing.T) {
 			}
 		})
 	})
+	t.Run("L7 what a host writes into its buffer after a turn went on changes nothing", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			rt, inbox := asked()
+			v := viewWith(t, rt, writerTool("asks"))
+			mine := tool.Call{Name: "asks", Input: []byte(textArg("mine"))}
+			n, _ := goesOn(t, v, 0, mine)
+			replyAll(t, inbox, policy.Answer{Allow: true})
+			buffer := []byte(textArg("mine"))
+			turn := v.Begin(t.Context(), ferrule.TurnOptions{Number: n})
+			turn.Add(tool.Call{Name: "asks", Input: buffer})
+			turn.Wait()
+			copy(buffer, textArg("evil"))
+			if _, res := goesOn(t, v, n, mine); res[0].String() != textArg("mine") {
+				t.Errorf("result = %s", res[0])
+			}
+		})
+	})
 	t.Run("L7 what a host writes into its buffer after a turn was handed back changes nothing", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			rt, inbox := asked()

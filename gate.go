@@ -36,7 +36,7 @@ func gates(limits map[string]int) map[string]*gate {
 }
 
 // gateKey names the cap of a tool. That of a registered one outlives its
-// registration; one that a fallback supplied has another, whatever its name.
+// registration; one that only a fallback knows has another, whatever its name.
 type gateKey struct {
 	source, name string
 	registered   bool

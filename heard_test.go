@@ -30,18 +30,6 @@ func TestStopsAreHeard(t *testing.T) {
 			}
 		})
 	})
-	t.Run("D6 the host stops while the inbox hangs", func(t *testing.T) {
-		for _, cooperative := range []bool{false, true} {
-			bubble(t, func(t *testing.T) {
-				d := writerTool("asks")
-				d.Cooperative = cooperative
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-				defer cancel()
-				v := viewWith(t, &ferrule.Runtime{Inbox: &oddInbox{ask: func(*policy.Question) { time.Sleep(time.Hour) }}}, d)
-				wantFailure(t, v.Do(ctx, tool.Call{Name: "asks"})[0], tool.Aborted, "")
-			})
-		}
-	})
 	t.Run("L9 a call that waited for a slot is judged again when it is ready", func(t *testing.T) {
 		for _, before := range []tool.Verdict{tool.Allow, tool.Ask} {
 			bubble(t, func(t *testing.T) {
@@ -94,20 +82,26 @@ func TestStopsAreHeard(t *testing.T) {
 			}
 		})
 	})
-	t.Run("D6 the host stops while the inbox begins to be watched", func(t *testing.T) {
-		for _, cooperative := range []bool{false, true} {
-			bubble(t, func(t *testing.T) {
-				d := writerTool("asks")
-				d.Cooperative = cooperative
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-				defer cancel()
-				v := viewWith(t, &ferrule.Runtime{Inbox: &oddInbox{watch: func() { time.Sleep(time.Hour) }}}, d)
-				began := time.Now()
-				wantFailure(t, v.Do(ctx, tool.Call{Name: "asks"})[0], tool.Aborted, "")
-				if took := time.Since(began); took > 6*time.Second {
-					t.Errorf("stopped at 5s, over at %s", took)
-				}
-			})
-		}
-	})
+	hangs := func() { time.Sleep(time.Hour) } // of a bubble
+	for name, inbox := range map[string]func() *oddInbox{
+		"the inbox hangs":                func() *oddInbox { return &oddInbox{ask: func(*policy.Question) { hangs() }} },
+		"the inbox begins to be watched": func() *oddInbox { return &oddInbox{watch: hangs} },
+	} {
+		t.Run("D6 the host stops while "+name, func(t *testing.T) {
+			for _, cooperative := range []bool{false, true} {
+				bubble(t, func(t *testing.T) {
+					d := writerTool("asks")
+					d.Cooperative = cooperative
+					ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+					defer cancel()
+					v := viewWith(t, &ferrule.Runtime{Inbox: inbox()}, d)
+					began := time.Now()
+					wantFailure(t, v.Do(ctx, tool.Call{Name: "asks"})[0], tool.Aborted, "")
+					if took := time.Since(began); took > 6*time.Second {
+						t.Errorf("stopped at 5s, over at %s", took)
+					}
+				})
+			}
+		})
+	}
 }

@@ -38,7 +38,7 @@ func (c *call) arrive() {
 	if t.set.observe != nil {
 		c.emit(audit.Event{Kind: audit.Requested})
 	}
-	if c.unresolved || t.lends {
+	if c.unresolved || t.lends || t.held != nil {
 		c.input = slices.Clone(c.input) // it is read when the host has gone on
 	}
 	c.remember()
@@ -242,8 +242,8 @@ func (c *call) change(input json.RawMessage, by by, who string) (changed bool, f
 	return true, nil
 }
 
-// claimsAnew are the claims of changed input. Failing, nothing is claimed; a
-// function that does not return ends its call.
+// claimsAnew are the claims of one form of the input, for who can be given up.
+// Failing, nothing is claimed; a function that does not return ends its call.
 func (c *call) claimsAnew(args tool.Args) (tool.Claims, *tool.Error) {
 	if c.entry.tool.ClaimsOf == nil || !c.here {
 		return c.claims(args), nil

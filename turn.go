@@ -65,7 +65,8 @@ type Turn struct {
 // TurnOptions are how one turn differs. The zero value is an ordinary turn.
 type TurnOptions struct {
 	// Number is the turn to go on with, after it was handed back. 0: the
-	// session's next.
+	// session's next. Of a turn that the session does not remember, or that goes
+	// on already, nothing runs that may not run twice.
 	Number int
 	// HandBack returns the kind suspended for calls that wait for a person, and
 	// for what waits behind them, instead of waiting. The same calls given to a
