@@ -22,10 +22,11 @@ type arrows struct {
 // A third-party module stands in as few rows as can be, so that it can be
 // exchanged in one place.
 var architecture = map[string]arrows{
-	".":      {ours: "audit policy schema tool"},
-	"tool":   {ours: "schema"},
-	"policy": {ours: "tool"},
-	"audit":  {ours: "tool"},
+	".":       {ours: "audit policy schema tool"},
+	"tool":    {ours: "schema"},
+	"policy":  {ours: "tool"},
+	"audit":   {ours: "tool"},
+	"durable": {ours: "tool", tests: "tooltest"},
 	"schema": {
 		third: "github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json golang.org/x/text",
 		tests: "internal/hostile",
@@ -38,6 +39,7 @@ var architecture = map[string]arrows{
 	"examples/owntool": {ours: ". audit policy tool"},
 	"internal/check":   {},
 	"internal/hostile": {},
+	"tooltest":         {ours: "durable tool"},
 }
 
 // testModules may be imported by any test and by nothing else. What is listed
