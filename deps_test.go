@@ -39,6 +39,7 @@ var architecture = map[string]arrows{
 	"examples/owntool": {ours: ". audit policy tool"},
 	"internal/check":   {},
 	"internal/hostile": {},
+	"tokens":           {third: "github.com/tiktoken-go/tokenizer"},
 	"tooltest":         {ours: "durable tool"},
 }
 
