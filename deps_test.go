@@ -31,6 +31,7 @@ var architecture = map[string]arrows{
 		tests: "internal/hostile",
 	},
 	"eval":             {ours: "schema tool"},
+	"tooltest":         {ours: ". policy tool"},
 	"examples":         {},
 	"examples/asking":  {ours: ". audit policy tool"},
 	"examples/hello":   {ours: ". audit policy tool"},
