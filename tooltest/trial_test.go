@@ -697,7 +697,7 @@ func TestTrialItself(t *testing.T) {
 			}
 		})
 	}
-	t.Run("X4 a context that has ended", func(t *testing.T) {
+	t.Run("D6 the host has stopped", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		got := tooltest.Trial{Tool: made(t, putSpec{Run: does}), Inputs: input}.Faults(ctx)
