@@ -40,7 +40,7 @@ var architecture = map[string]arrows{
 	"internal/check":   {},
 	"internal/hostile": {},
 	"tokens":           {third: "github.com/tiktoken-go/tokenizer"},
-	"tooltest":         {ours: "durable tool"},
+	"tooltest":         {ours: ". durable policy tool"},
 }
 
 // testModules may be imported by any test and by nothing else. What is listed

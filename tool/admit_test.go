@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ferrule-dev/ferrule/schema"
@@ -181,6 +182,65 @@ func TestNobodyWritesForOthers(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+func TestIntact(t *testing.T) {
+	tests := []struct {
+		name string
+		run  func(writer)
+		want bool
+	}{
+		{"T2 it reads", func(w writer) { _ = w.List[0] }, true},
+		{"T2 it writes to its own copy", func(w writer) { w.List = append(w.List[:0:0], "b"); _ = w.List }, true},
+		{"T2 it writes what was there", func(w writer) { w.List[0], *w.Ptr = "a", 1 }, true},
+		{"T2 it writes through a slice", func(w writer) { w.List[0] = "b" }, false},
+		{"T2 it writes through a map", func(w writer) { w.Map["b"] = 1 }, false},
+		{"T2 it writes through a pointer", func(w writer) { *w.Ptr = 2 }, false},
+		{"T2 it writes far below", func(w writer) { w.Deep[0].Lines[0] = 2 }, false},
+		{"T2 it writes through an interface", func(w writer) { w.Any.([]any)[0] = "b" }, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tl := must(tool.New(info(), func(_ context.Context, in writer) (string, error) { tt.run(in); return "", nil }))(t)
+			args := admit(t, tl, written)
+			if !tl.Intact(args) {
+				t.Error("not intact before anybody had them")
+			}
+			must(tl.Run(t.Context(), args))(t)
+			if got := tl.Intact(args); got != tt.want {
+				t.Errorf("got %t, want %t", got, tt.want)
+			}
+		})
+	}
+	t.Run("T2 nobody's arguments, and those that nobody decoded, are intact", func(t *testing.T) {
+		tl := must(untyped(`{"type":"object"}`).Check())(t)
+		if !tl.Intact(tool.Args{}) || !tl.Intact(admit(t, tl, `{"a":[1]}`)) {
+			t.Error("got false, want true")
+		}
+	})
+	t.Run("T2 a value that is decoded to another each time says nothing", func(t *testing.T) {
+		type in struct {
+			At *stamp `json:"at"`
+		}
+		tl := must(tool.New(info(), func(context.Context, in) (string, error) { return "", nil }))(t)
+		args := admit(t, tl, `{"at":"now"}`)
+		must(tl.Run(t.Context(), args))(t)
+		if !tl.Intact(args) {
+			t.Error("got false, want true")
+		}
+	})
+}
+
+// stamp is decoded to another value each time.
+type stamp struct{ n int64 }
+
+var stamps atomic.Int64
+
+func (s *stamp) UnmarshalText([]byte) error {
+	s.n = stamps.Add(1)
+	return nil
+}
+
+func (s *stamp) MarshalText() ([]byte, error) { return nil, nil }
 
 // TestWritableTypes has each kind alone: one of them in a type is enough.
 func TestWritableTypes(t *testing.T) {

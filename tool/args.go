@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync/atomic"
 
@@ -90,6 +91,25 @@ func (t *Tool) Readmit(old Args, input json.RawMessage) (Args, error) {
 // Admitted reports whether these arguments were checked for this tool as it is
 // now. A runtime runs nothing else.
 func (t *Tool) Admitted(a Args) bool { return a.a != nil && a.a.by == t.input }
+
+// Intact reports whether what a typed tool's functions were given of these
+// arguments is still what the text says: false after the first of them has
+// written through a slice, a map or a pointer of its input. It is for who tests
+// a tool. What the others see is never touched: each has its own.
+func (t *Tool) Intact(a Args) bool {
+	if a.a == nil || a.a.decoded == nil {
+		return true
+	}
+	fresh, err := t.Admit(json.RawMessage(a.a.text))
+	if err != nil {
+		return true // of another tool: not for this one to say
+	}
+	if reflect.DeepEqual(a.a.decoded, fresh.a.decoded) {
+		return true
+	}
+	again, err := t.Admit(json.RawMessage(a.a.text))
+	return err != nil || !reflect.DeepEqual(fresh.a.decoded, again.a.decoded) // a type that never equals itself
+}
 
 func (t *Tool) admit(a *admitted, text string, mend func(string) (string, []string, error)) (Args, error) {
 	if t.input == nil {
