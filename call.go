@@ -36,12 +36,17 @@ type call struct {
 	wants    *policy.Question // of the tool, while it ran
 	reply    *string          // and its answer
 
-	beside  []string     // texts of hooks beside the result
-	cut     error        // why it was stopped while it was looked at
-	why     error        // why a check failed
-	arrival *arrival     // the goroutine that it arrives on, if that is not the caller's
-	trust   *tool.Trust  // as the tool lowered it
-	failure *tool.Result // of its last run
+	beside   []string     // texts of hooks beside the result
+	cut      error        // why it was stopped while it was looked at
+	why      error        // why a check failed
+	arrival  *arrival     // the goroutine that it arrives on, if that is not the caller's
+	trust    *tool.Trust  // as the tool lowered it
+	failure  *tool.Result // of its last run
+	broken   error        // it was received in part
+	history  *history     // of its agent; nil: it has no place there
+	place    int          // in it
+	excerpt  *excerpt     // what is shown of its result, if that was too long
+	errorCut *excerpt     // and of its error
 
 	by         by    // what made the input as it stands
 	rounds     int32 // forms of the input, and questions about it
@@ -59,6 +64,7 @@ type call struct {
 	suspends   bool // its tool wants an answer
 	failed     bool // while it ran
 	stops      bool // its tool wants its siblings stopped
+	unlooped   bool // it was looked at as part of a loop
 
 	// --- guarded by turn.mu
 	step      step
@@ -66,7 +72,8 @@ type call struct {
 	answerErr error    // why the host's function could not answer
 	leased    *lease
 	stop      *stop
-	started   time.Time   // where there is an observer
+	started   time.Time // where there is an observer
+	out       atomic.Pointer[outflow]
 	everAsked atomic.Bool // it has had a question
 	lost      atomic.Bool // given up
 	state     state
@@ -120,12 +127,41 @@ const (
 )
 
 func (c *call) emitResult(kind audit.Kind, res tool.Result) {
-	shown := copyResult(res) // who looks cannot change it
+	shown := copyResult(c.recordable(res)) // who looks cannot change it
 	e := audit.Event{Kind: kind, Result: &shown}
 	if c.ran {
 		e.Took = time.Since(c.started)
 	}
 	c.emit(e)
+}
+
+// withheld stands in records for what is secret.
+const withheld = "[withheld: secret]"
+
+// recordable is a result as records may hold it.
+func (c *call) recordable(res tool.Result) tool.Result {
+	if c.entry == nil || c.entry.tool.OutputSensitivity != tool.Secret {
+		return res
+	}
+	if len(res.Content) > 0 {
+		res.Content = []tool.Content{tool.Text(withheld)}
+	}
+	if res.Err != nil {
+		res.Err = &tool.Error{Kind: res.Err.Kind, Text: withheld, RetryAfter: res.Err.RetryAfter}
+	}
+	return res
+}
+
+// recordableUpdate is what a call says while it runs, as records may hold it.
+func (c *call) recordableUpdate(u tool.Update) tool.Update {
+	if c.entry == nil || c.entry.tool.OutputSensitivity != tool.Secret {
+		return u
+	}
+	if u.Progress {
+		u.Message = withheld
+		return u
+	}
+	return tool.Update{Stream: u.Stream, Text: withheld}
 }
 
 // stopsSiblings reports whether this call, as it ended, stops those beside it.
@@ -169,13 +205,6 @@ func (c *call) inTheWay() *tool.Error {
 	return &tool.Error{
 		Kind: tool.Failed, Text: fmt.Sprintf("An earlier call of %s was stopped but has not ended, so this call did not run. Try again later.", c.first.CalledAs),
 		Detail: fmt.Sprintf("%s (%s) was given up and has not returned", c.first.CalledAs, c.first.ID),
-	}
-}
-
-// send passes on what a call says while it runs.
-func (c *call) send(u tool.Update) {
-	if c.turn.set.observe != nil {
-		c.emit(audit.Event{Kind: audit.Updated, Update: &u})
 	}
 }
 

@@ -184,6 +184,7 @@ func (f *floor) spec(s tool.Spec[act, string]) {
 
 // made is a tool whose runs are timed.
 func (f *floor) made(s tool.Spec[act, string]) *tool.Tool {
+	s.Repeatable = true // tests make the same calls again and again
 	f.t.Helper()
 	t := tool.Tool{
 		Info: s.Info, Validate: decoded(s.Validate), Permit: decoded(s.Permit), AskIf: decoded(s.AskIf), Key: decoded(s.Key),

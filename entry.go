@@ -39,6 +39,7 @@ type entry struct {
 	digest   func() string
 	rendered *renderings
 	static   *entry // of a form made for one session: the registered one
+	pages    bool   // it reads kept results
 }
 
 func (e *entry) deferred() bool { return e.tool.Deferred }

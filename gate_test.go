@@ -204,7 +204,7 @@ func TestCapWork(t *testing.T) {
 	allocated := func(atOnce int) (n uint64) {
 		synctest.Test(t, func(t *testing.T) {
 			d := slowTool("one", time.Millisecond)
-			d.AtOnce = atOnce
+			d.AtOnce, d.Repeatable = atOnce, true
 			v := viewWith(t, new(ferrule.Runtime), d)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)

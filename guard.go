@@ -135,12 +135,8 @@ func (c *call) otherTime() time.Duration {
 // host is what a function of a call may reach.
 func (c *call) host(l *lease) tool.Host {
 	h := tool.Host{Request: c.req, Answer: c.reply}
-	if c.turn.set.observe != nil {
-		h.Send = func(u tool.Update) {
-			if !l.returned.Load() && !c.lost.Load() {
-				c.send(u)
-			}
-		}
+	if l.runs || c.turn.set.observe != nil {
+		h.Send = func(u tool.Update) { c.send(l, u) }
 	}
 	return h
 }

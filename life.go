@@ -27,7 +27,11 @@ func (c *call) arrive() {
 	t := c.turn
 	c.by, c.req = byModel, c.first
 	c.first.Caller, c.first.Turn, c.first.Index = t.view.session.caller, t.number, c.index
-	c.entry, c.unresolved, c.known = t.view.resolve(c.first.CalledAs)
+	if c.broken != nil {
+		c.known, c.final = brokenOff(c.broken), true
+	} else {
+		c.entry, c.unresolved, c.known = t.view.resolve(c.first.CalledAs)
+	}
 	if c.entry != nil {
 		c.meet(c.first)
 		c.planned = c.first.Claims
@@ -41,9 +45,17 @@ func (c *call) arrive() {
 	if c.unresolved || t.lends || t.held != nil {
 		c.input = slices.Clone(c.input) // it is read when the host has gone on
 	}
-	c.remember()
-	if c.known == nil && c.recorded == nil && !c.unresolved {
+	if c.remember(); c.recorded != nil || c.broken != nil {
+		return
+	}
+	c.note()
+	if c.known == nil && !c.unresolved {
 		c.judge()
+	}
+	if c.final {
+		if again := c.loop(); again != nil {
+			c.known = again
+		}
 	}
 	c.here = true
 }
@@ -136,6 +148,9 @@ func (c *call) life() (tool.Result, fate) {
 		late := c.unresolved
 		if late {
 			c.resolveLate()
+		}
+		if again := c.loop(); again != nil {
+			return tool.Result{Err: again}, ended
 		}
 		if c.known != nil {
 			return tool.Result{Err: c.known}, ended
@@ -306,15 +321,18 @@ func (c *call) finish(res tool.Result) tool.Result {
 		res.Content = append(slices.Clip(res.Content), tool.Text(text))
 	}
 	res = set.cleaned(c.req, res) // 10
-	if c.entry != nil {
-		res = limit(res, c.entry.tool.Limit, func(text string) { // 11
-			c.emitBy(audit.Cut, "", text)
-		})
+	nudge := c.nudge(&res)
+	res = c.limit(res) // 11
+	if nudge != "" {
+		res.Content = append(slices.Clip(res.Content), tool.Text(nudge))
 	}
 	if res.Err != nil {
 		res.Err = wellFormed(res.Err)
 	}
 	res.ID, res.CallID = c.first.ID, c.first.CallID
+	if c.entry == nil || !c.entry.pages {
+		res.Origin = nil
+	}
 	if low := c.trust; low != nil && (res.Trust == nil || *res.Trust > *low) {
 		res.Trust = low // what is not believed does not become so on the way
 	}
@@ -322,6 +340,7 @@ func (c *call) finish(res tool.Result) tool.Result {
 		res.Trust = nil
 	}
 	if set.observe != nil { // 12
+		c.flush()
 		c.emitResult(audit.Ended, res)
 	}
 	return res

@@ -1,257 +1,299 @@
 package ferrule
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"iter"
 	"math"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// What a result may put into the model's context where its tool says nothing.
+// What a result may put into the model's context where its tool says nothing,
+// and what is shown of one that is kept elsewhere.
 const (
 	defaultChars  = 64_000
 	defaultTokens = 16_384
 	bytesPerToken = 4 // an estimate
+	previewChars  = 4_000
 )
 
-// room is how much text there may be: so many characters in so many bytes, by
-// which tokens are estimated. -1: no limit.
-type room struct{ chars, bytes int }
+// What becomes of content that is too long: tool.Limit.Cut.
+const (
+	cutOffload   = "offload"
+	cutMiddle    = "middle"
+	cutHead      = "head"
+	cutTail      = "tail"
+	cutSummarize = "summarize"
+)
 
-func roomOf(l tool.Limit) room {
-	r := room{l.Chars, l.Tokens}
-	if r.chars == 0 {
-		r.chars = defaultChars
-	}
-	if r.bytes == 0 {
-		r.bytes = defaultTokens
-	}
-	if r.bytes > 0 {
-		r.bytes = min(r.bytes, math.MaxInt/bytesPerToken) * bytesPerToken
-	}
-	return r
-}
-
-// fits reports whether a text of that size has room.
-func (r room) fits(chars, bytes int) bool {
-	return (r.chars < 0 || chars <= r.chars) && (r.bytes < 0 || bytes <= r.bytes)
-}
-
-// less is the room that is left beside a text of that size.
-func (r room) less(chars, bytes int) room {
-	if r.chars >= 0 {
-		r.chars = max(r.chars-chars, 0)
-	}
-	if r.bytes >= 0 {
-		r.bytes = max(r.bytes-bytes, 0)
-	}
-	return r
-}
-
-// halves is the room for the beginning and for the end of a text.
-func (r room) halves() (first, last room) {
-	last = room{r.chars / 2, r.bytes / 2}
-	if r.chars < 0 {
-		last.chars = -1
-	}
-	if r.bytes < 0 {
-		last.bytes = -1
-	}
-	return r.less(last.chars, last.bytes), last
-}
-
-// beside is the room for an error with content of that size: what the content
-// does not need, and at least half.
-func (r room) beside(chars, bytes int) room {
-	left := r.less(chars, bytes)
-	_, half := r.halves()
-	return room{max(left.chars, half.chars), max(left.bytes, half.bytes)}
-}
-
-// limit is phase 11: what is too long is cut, and said is told. An error and the
-// content beside it share one room. Pictures, sounds and links pass.
-func limit(res tool.Result, l tool.Limit, said func(string)) tool.Result {
-	r := roomOf(l)
-	bytes := sum(res.Content, size)
-	errBytes, newline := 0, min(bytes, 1) // between error and content
-	if res.Err != nil {
-		errBytes = len(res.Err.Text)
-	}
-	if n := bytes + errBytes + newline; r.fits(n, n) { // there are never more characters than bytes
+// limit is phase 11: of a result that is too long the model gets a part. An
+// error and the content beside it share one room. Pictures, sounds and links
+// pass.
+func (c *call) limit(res tool.Result) tool.Result {
+	if c.entry == nil {
 		return res
 	}
-	chars := sum(res.Content, count)
-	if res.Err != nil {
-		errChars := utf8.RuneCountInString(res.Err.Text)
-		if own := r.beside(chars+newline, bytes+newline); !own.fits(errChars, errBytes) {
-			said(fmt.Sprintf("%d characters of an error", errChars))
-			e := *res.Err
-			e.Text = cut([]*tool.Content{{Type: tool.TextContent, Text: e.Text}}, "", errChars, own)
-			res.Err, errChars, errBytes = &e, own.chars, own.bytes
-		}
-		r = r.less(errChars+newline, errBytes+newline)
-	}
-	if r.fits(chars, bytes) {
+	m := c.turn.set.meter(c.entry.tool.Limit)
+	if m.roomy(&res) {
 		return res
 	}
-	said(fmt.Sprintf("%d characters", chars))
-	// One text, cut, in the place of all texts. Structured output is left out as
-	// such: cut JSON is no JSON.
-	var texts []*tool.Content
-	content := make([]tool.Content, 1)
-	for i := range res.Content {
-		if b := &res.Content[i]; counts(b) {
-			texts = append(texts, b)
-		} else {
-			content = append(content, *b)
+	return c.cutTo(res, m, c.strategy(&res))
+}
+
+// tighten cuts a result, which may have been cut already, to fewer characters.
+func (c *call) tighten(res tool.Result, chars int) tool.Result {
+	m := c.turn.set.meter(c.entry.tool.Limit)
+	m.chars = chars
+	if c.excerpt == nil && c.errorCut == nil {
+		how := c.strategy(&res)
+		if c.keepable() {
+			how = cutOffload
 		}
+		return c.cutTo(res, m, how)
 	}
-	content[0] = tool.Content{Type: tool.TextContent, Text: cut(texts, l.Cut, chars, r)}
-	res.Content = content
+	half := chars
+	if c.excerpt != nil {
+		half = max(chars/2, chars-c.excerpt.first-c.excerpt.last)
+	}
+	if c.errorChars(&res) > half {
+		x := c.errorCut
+		if x == nil {
+			x = excerptOf([]*tool.Content{{Type: tool.TextContent, Text: res.Err.Text}}, cutMiddle, room{half, -1})
+		}
+		res.Err = c.withCut(res.Err, m.within(x, half))
+	}
+	if left := max(chars-c.errorChars(&res), 0); c.excerpt != nil {
+		c.excerpt = m.within(c.excerpt, left)
+		res.Content = append(withExcerpt(nil, c.excerpt), res.Content[1:]...)
+	} else if m.chars = left; sum(res.Content, count) > left {
+		failure := res.Err
+		res.Err = nil
+		res = c.cutTo(res, m, c.strategy(&res))
+		res.Err = failure
+	}
 	return res
 }
 
-// counts reports whether a block counts; size and count are how many bytes and
-// characters it has.
-
-func counts(b *tool.Content) bool { return b.Type == tool.TextContent || b.Type == tool.JSONContent }
-
-func size(b *tool.Content) int {
-	if b.Type == tool.JSONContent {
-		return len(b.JSON)
-	}
-	return len(b.Text)
+// withCut is an error with an excerpt for its text.
+func (c *call) withCut(e *tool.Error, x *excerpt) *tool.Error {
+	cut := *e
+	cut.Text = x.text()
+	c.errorCut = x
+	return &cut
 }
 
-func count(b *tool.Content) int {
-	if b.Type == tool.JSONContent {
-		return utf8.RuneCount(b.JSON)
+// cutTo cuts a result.
+func (c *call) cutTo(res tool.Result, m meter, how string) tool.Result {
+	failure, content := m.cut(&res, how)
+	if failure != nil {
+		c.emitBy(audit.Cut, "", fmt.Sprintf("%d characters of an error", failure.total))
+		res.Err = c.withCut(res.Err, failure)
 	}
-	return utf8.RuneCountInString(b.Text)
+	if content == nil {
+		return res
+	}
+	said := fmt.Sprintf("%d characters", content.total)
+	if how == cutSummarize {
+		summary, err := c.summary(res.Content)
+		if err == nil {
+			content = m.within(content.summarized(summary), m.chars)
+		} else {
+			said += ", not summarized: " + err.Error()
+		}
+	}
+	if how == cutOffload || content.summary && c.keepable() {
+		if err := c.offload(content, &res); err == nil {
+			said += ", kept as " + content.handle
+		} else {
+			said += ", not kept: " + err.Error()
+		}
+	}
+	c.emitBy(audit.Cut, "", said)
+	if content.handle != "" && !content.summary {
+		content = m.within(content, previewChars)
+	}
+	c.excerpt = content
+	res.Content = withExcerpt(res.Content, content)
+	return res
 }
 
-// sum is the size of all blocks that count, with a newline between each two.
-func sum(content []tool.Content, of func(*tool.Content) int) int {
+// strategy is what becomes of content of this call that is too long.
+func (c *call) strategy(res *tool.Result) string {
+	switch how := c.entry.tool.Limit.Cut; how {
+	case "", cutOffload:
+		if c.keepable() {
+			return cutOffload
+		}
+	case cutSummarize:
+		if c.turn.set.summarize != nil && res.Err == nil {
+			return cutSummarize
+		}
+	case cutHead, cutTail:
+		return how
+	}
+	return cutMiddle
+}
+
+// summary is what the host makes of content that is too long.
+func (c *call) summary(content []tool.Content) (string, error) {
+	var parts []string
+	for _, b := range countedIn(content) {
+		parts = append(parts, part(b, 0, size(b)))
+	}
+	text, request := strings.Join(parts, "\n"), c.shown()
+	summary, err := bounded(context.WithoutCancel(c.turn.ctx), otherTime, func(ctx context.Context) (string, error) {
+		return c.turn.set.summarize(ctx, request, text)
+	})
+	if err == nil && strings.TrimSpace(summary) == "" {
+		err = errors.New("got an empty summary")
+	}
+	return valid(summary), err
+}
+
+// meter says how much room texts take in a model's context. -1: no limit.
+type meter struct {
+	chars, tokens int
+	count         func(string) int // nil: tokens are estimated by length
+}
+
+func (s *settings) meter(l tool.Limit) meter {
+	m := meter{l.Chars, l.Tokens, s.countTokens}
+	if m.chars == 0 {
+		m.chars = defaultChars
+	}
+	if m.tokens == 0 {
+		m.tokens = defaultTokens
+	}
+	return m
+}
+
+// sure is how many bytes never have more tokens than the limit: each token has a
+// byte at least.
+func (m meter) sure() int {
+	switch {
+	case m.tokens < 0:
+		return math.MaxInt
+	case m.count == nil:
+		return m.estimate()
+	}
+	return m.tokens
+}
+
+// estimate is how many bytes have about as many tokens as the limit.
+func (m meter) estimate() int { return min(m.tokens, math.MaxInt/bytesPerToken) * bytesPerToken }
+
+// roomy reports, without counting anything, that a result is short enough. There
+// are never more characters than bytes.
+func (m meter) roomy(res *tool.Result) bool {
+	n := sum(res.Content, size)
+	if res.Err != nil {
+		n += len(res.Err.Text) + min(n, 1)
+	}
+	return (m.chars < 0 || n <= m.chars) && n <= m.sure()
+}
+
+// tokensIn is how many tokens there are in texts that are more than sure to have
+// room. A counter that fails has found one in each byte.
+func (m meter) tokensIn(texts []string) int {
 	n := 0
-	for i := range content {
-		if b := &content[i]; counts(b) {
-			n += of(b) + 1
+	for _, text := range texts {
+		if text == "" {
+			continue
 		}
-	}
-	return max(n-1, 0)
-}
-
-// cut is what of some texts has room, with a notice. No more of them than that
-// is copied.
-func cut(texts []*tool.Content, how string, total int, r room) string {
-	switch how {
-	case "head":
-		text, n := head(texts, r)
-		return fmt.Sprintf("%s\n[Truncated: %d chars total, showing first %d]", text, total, n)
-	case "tail":
-		text, n := tail(texts, r)
-		return fmt.Sprintf("[Truncated: %d chars total, showing last %d]\n%s", total, n, text)
-	}
-	first, last := r.halves()
-	begin, n := head(texts, first)
-	end, m := tail(texts, last)
-	return fmt.Sprintf("%s\n[Truncated: %d chars total, showing first %d and last %d]\n%s", begin, total, n, m, end)
-}
-
-// head and tail are what has room of the beginning and of the end, and how many
-// characters that is.
-
-func head(texts []*tool.Content, r room) (text string, chars int) {
-	parts, chars := take(slices.All(texts), r, fromStart)
-	return strings.Join(parts, "\n"), chars
-}
-
-func tail(texts []*tool.Content, r room) (text string, chars int) {
-	parts, chars := take(slices.Backward(texts), r, fromEnd)
-	slices.Reverse(parts)
-	return strings.Join(parts, "\n"), chars
-}
-
-// take is what has room of texts that come one after another, to be joined by a
-// newline.
-func take(texts iter.Seq2[int, *tool.Content], r room, of func(*tool.Content, room) (string, int)) (parts []string, chars int) {
-	for _, block := range texts {
-		if len(parts) > 0 {
-			if !r.fits(1, 1) {
-				break
-			}
-			r = r.less(1, 1)
-			chars++
+		exact, err := bounded(context.Background(), otherTime, func(context.Context) (int, error) { return m.count(text), nil })
+		if err != nil || exact < 0 {
+			exact = len(text)
 		}
-		part, n := of(block, r)
-		parts = append(parts, part)
-		r = r.less(n, len(part))
-		chars += n
-		if len(part) < size(block) {
-			break
-		}
+		n += exact
 	}
-	return parts, chars
-}
-
-// fromStart and fromEnd are what of one block has room, and how many characters
-// that is. Characters stay whole.
-
-func fromStart(b *tool.Content, r room) (text string, chars int) {
-	at := 0
-	for at < size(b) {
-		n := width(b, at)
-		if !r.fits(chars+1, at+n) {
-			break
-		}
-		at += n
-		chars++
-	}
-	return part(b, 0, at), chars
-}
-
-func fromEnd(b *tool.Content, r room) (text string, chars int) {
-	end := size(b)
-	at := end
-	for at > 0 {
-		n := widthBefore(b, at)
-		if !r.fits(chars+1, end-at+n) {
-			break
-		}
-		at -= n
-		chars++
-	}
-	return part(b, at, end), chars
-}
-
-// part is a piece of what counts of a block; width and widthBefore are how many
-// bytes the character at, or before, a place has.
-
-func part(b *tool.Content, from, to int) string {
-	if b.Type == tool.JSONContent {
-		return string(b.JSON[from:to])
-	}
-	return b.Text[from:to]
-}
-
-func width(b *tool.Content, at int) (n int) {
-	if b.Type == tool.JSONContent {
-		_, n = utf8.DecodeRune(b.JSON[at:])
-		return n
-	}
-	_, n = utf8.DecodeRuneInString(b.Text[at:])
 	return n
 }
 
-func widthBefore(b *tool.Content, at int) (n int) {
-	if b.Type == tool.JSONContent {
-		_, n = utf8.DecodeLastRune(b.JSON[:at])
-		return n
+// cut is what has room of an error and of the content beside it; nil: all of it.
+func (m meter) cut(res *tool.Result, how string) (failure, content *excerpt) {
+	texts := countedIn(res.Content)
+	most := m.sure()
+	if m.count != nil && m.tokens >= 0 {
+		// What is far too long is cut before it is counted.
+		if most = sum(res.Content, size) + 1; res.Err != nil {
+			most += len(res.Err.Text)
+		}
+		if most/bytesPerToken > m.estimate() {
+			most = m.estimate()
+		}
 	}
-	_, n = utf8.DecodeLastRuneInString(b.Text[:at])
-	return n
+	m.reduce(most, func(bytes int) (left []string) {
+		failure, content = divide(res, texts, how, room{m.chars, bytes})
+		switch {
+		case failure != nil:
+			left = append(left, failure.begin, failure.end)
+		case res.Err != nil:
+			left = append(left, res.Err.Text)
+		}
+		if content != nil {
+			return append(left, content.begin, content.end)
+		}
+		for _, b := range texts {
+			left = append(left, part(b, 0, size(b)))
+		}
+		return left
+	})
+	return failure, content
+}
+
+// within is what of an excerpt has room in so many characters.
+func (m meter) within(x *excerpt, chars int) (smaller *excerpt) {
+	if m.chars >= 0 {
+		chars = min(chars, m.chars)
+	}
+	m.reduce(m.sure(), func(bytes int) []string {
+		smaller = x.within(room{chars, bytes})
+		return []string{smaller.begin, smaller.end}
+	})
+	return smaller
+}
+
+// reduce looks for a number of bytes that leaves no more tokens of a text than
+// the limit. What is left is counted only where its length does not say enough,
+// and a few times at most.
+func (m meter) reduce(bytes int, leave func(bytes int) (left []string)) {
+	const tries = 6
+	for range tries {
+		left := leave(bytes)
+		shown := 0
+		for _, text := range left {
+			shown += len(text)
+		}
+		if shown <= m.sure() {
+			return
+		}
+		n := m.tokensIn(left)
+		if n <= m.tokens {
+			return
+		}
+		bytes = int(float64(min(bytes, shown)) * float64(m.tokens) / float64(n) * 0.97)
+	}
+	leave(m.tokens)
+}
+
+// divide is what has room of an error and of the content beside it.
+func divide(res *tool.Result, texts []*tool.Content, how string, r room) (failure, content *excerpt) {
+	chars, bytes := sum(res.Content, count), sum(res.Content, size)
+	if res.Err != nil {
+		newline := min(bytes, 1) // between error and content
+		own := []*tool.Content{{Type: tool.TextContent, Text: res.Err.Text}}
+		errChars, errBytes := count(own[0]), size(own[0])
+		if left := r.beside(chars+newline, bytes+newline); !left.fits(errChars, errBytes) {
+			failure = excerptOf(own, cutMiddle, left)
+			errChars, errBytes = failure.first+failure.last, len(failure.begin)+len(failure.end)
+		}
+		r = r.less(errChars+newline, errBytes+newline)
+	}
+	if !r.fits(chars, bytes) {
+		content = excerptOf(texts, how, r)
+	}
+	return failure, content
 }

@@ -78,6 +78,9 @@ func (rt *Runtime) Set(s tool.Source, tools ...*tool.Tool) error {
 	if s.Name == "" {
 		s.Trust = tool.Own
 	}
+	if s.Name == ferruleSource {
+		return fmt.Errorf("register: source %q: the name is Ferrule's own", s.Name)
+	}
 	made, err := rt.reg.entries(s, tools, rt.reg.of(s.Name))
 	if err == nil {
 		err = rt.reg.change(s.Name, func(old []*entry) (change, error) { return replaceAll(old, made), nil })

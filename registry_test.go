@@ -1285,9 +1285,8 @@ func TestChangesWhileTurnsRun(t *testing.T) {
 				}
 			})
 		}
-		s := rt.Session(tool.Caller{})
-		for range 100 {
-			v := s.View(t.Context())
+		for i := range 100 {
+			v := rt.Session(tool.Caller{Session: "one", Run: fmt.Sprint(i)}).View(t.Context())
 			if _, err := v.Definitions(ferrule.JSON{}); err != nil {
 				t.Error(err)
 			}

@@ -20,9 +20,10 @@ func (v *View) resolve(name string) (e *entry, unresolved bool, failure *tool.Er
 	return nil, false, v.unknown(name, nil)
 }
 
-// defers reports whether a tool is not in the prompt yet.
+// defers reports whether a tool is not in the prompt yet. What reads kept results
+// can always be called: an old transcript may speak of it.
 func (v *View) defers(e *entry) bool {
-	return e.deferred() && !slices.Contains(v.loaded.entries(), e)
+	return e.deferred() && !e.pages && !slices.Contains(v.loaded.entries(), e)
 }
 
 // notLoaded loads a deferred tool for the next turn.

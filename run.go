@@ -85,7 +85,9 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 		}
 		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool has run already and may not run twice.", Detail: "a wrapper called next again"}}
 	}
-	c.runs++
+	if c.runs++; c.runs > 1 {
+		c.flow(false).forget()
+	}
 	l := &lease{ctx: c.turn.ctx, turn: c.turn, call: c, runs: true}
 	l.env = c.host(l).Env()
 	d, _ := t.RunTime()
@@ -112,6 +114,9 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 		cause = errTime // nobody looked
 	}
 	res.Err = c.runFailure(err, cause)
+	if len(res.Content) == 0 && !c.suspends {
+		res.Content = c.flow(false).streamed()
+	}
 	c.lower(res.Trust)
 	if res.Err != nil {
 		failure := copyResult(res)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -51,6 +52,24 @@ type Runtime struct {
 	// Observe is told what happens, at once and from many goroutines. It may
 	// only look, and returns soon. Nil: events are not even made.
 	Observe func(audit.Event)
+
+	// Blobs keeps results that are too long, whole, so that their session can read
+	// them with the tool read_result. Nil: of such a result only a part is left.
+	Blobs durable.Blobs
+	// CountTokens counts tokens as the model does; package tokens has one. It is
+	// asked only where the length of a text does not say enough. Nil, or failing:
+	// by length.
+	CountTokens func(text string) int
+	// Summarize makes a short text of a result that is too long, for tools whose
+	// Limit says so. Nil, or failing: its beginning and its end are left.
+	Summarize func(ctx context.Context, r *tool.Request, text string) (string, error)
+	// TurnChars is how many characters the results of a turn may have together;
+	// the largest are cut first. 0: 200,000; tool.Unlimited must be said.
+	TurnChars int
+
+	// AllowLoop says whether a call may run all the same that was made so many
+	// times in a loop, with the same results. Nil, or failing: it may not.
+	AllowLoop func(ctx context.Context, r *tool.Request, times int) bool
 
 	// Limit is how many calls of a turn run at once. 0: what the environment
 	// variable FERRULE_MAX_CONCURRENCY says, else 10. What is no such number
@@ -101,35 +120,42 @@ const (
 
 // settings are the fields of a Runtime as they were when it was first used.
 type settings struct {
-	policy   policy.Policy
-	decide   func(context.Context, *tool.Request) (tool.Decision, error)
-	inbox    policy.Inbox
-	answer   func(context.Context, policy.Question) (policy.Answer, error)
-	expiry   time.Duration
-	askReads bool
-	hooks    []Hook
-	observe  func(audit.Event)
-	limit    int
-	siblings Siblings
-	repair   func(string) (string, []string, error)
-	refresh  func(context.Context, tool.Caller) ([]*tool.Tool, error)
-	clean    func(*tool.Request, tool.Result) tool.Result // phase 10
-	sources  map[string]*gate
-	tenants  map[string]*gate
-	taken    []trace // of the fields
-	found    sync.Mutex
-	findings []Finding // about settings
-	told     int       // of them, to the observer
-	name     string    // random, so that ids are unique over all processes
-	trust    map[string]tool.Trust
-	believe  func(tool.Source, *tool.Info) bool
-	names    Collisions
-	serials  atomic.Uint64 // of turns, sessions without a name, and questions
-	spare    sync.Pool     // turns that nobody knows of any more
-	gateLock sync.Mutex
-	tools    map[gateKey]*gate
-	strays   int     // gates made since those that nobody needs were forgotten
-	over     *ending // of functions that have returned
+	policy      policy.Policy
+	decide      func(context.Context, *tool.Request) (tool.Decision, error)
+	inbox       policy.Inbox
+	answer      func(context.Context, policy.Question) (policy.Answer, error)
+	expiry      time.Duration
+	askReads    bool
+	hooks       []Hook
+	observe     func(audit.Event)
+	limit       int
+	siblings    Siblings
+	repair      func(string) (string, []string, error)
+	refresh     func(context.Context, tool.Caller) ([]*tool.Tool, error)
+	clean       func(*tool.Request, tool.Result) tool.Result // phase 10
+	blobs       durable.Blobs
+	reader      *entry // of kept results; nil: none are kept
+	swept       atomic.Pointer[time.Time]
+	countTokens func(string) int
+	summarize   func(context.Context, *tool.Request, string) (string, error)
+	turnChars   int
+	allowLoop   func(context.Context, *tool.Request, int) bool
+	sources     map[string]*gate
+	tenants     map[string]*gate
+	taken       []trace // of the fields
+	found       sync.Mutex
+	findings    []Finding // about settings
+	told        int       // of them, to the observer
+	name        string    // random, so that ids are unique over all processes
+	trust       map[string]tool.Trust
+	believe     func(tool.Source, *tool.Info) bool
+	names       Collisions
+	serials     atomic.Uint64 // of turns, sessions without a name, and questions
+	spare       sync.Pool     // turns that nobody knows of any more
+	gateLock    sync.Mutex
+	tools       map[gateKey]*gate
+	strays      int     // gates made since those that nobody needs were forgotten
+	over        *ending // of functions that have returned
 }
 
 // freeze takes the fields as they are now, the first time it is called.
@@ -178,6 +204,7 @@ func (rt *Runtime) take() {
 	for i := range s.hooks {
 		s.hooks[i].Only = s.hooks[i].Only.clone()
 	}
+	s.allowLoop = rt.AllowLoop
 	s.siblings, s.repair, s.refresh = rt.Siblings, rt.Repair, rt.Refresh
 	s.trust, s.believe, s.names = maps.Clone(rt.Trust), rt.Believe, rt.Collisions
 	s.sources, s.tenants = gates(rt.SourceLimits), gates(rt.TenantLimits)
@@ -185,6 +212,23 @@ func (rt *Runtime) take() {
 	s.over = &ending{cause: errOver}
 	s.name = strings.ToLower(rand.Text()[:12])
 	rt.reg.open(rt)
+	s.keep(rt)
+}
+
+// keep takes what becomes of long results.
+func (s *settings) keep(rt *Runtime) {
+	s.blobs, s.countTokens, s.summarize = rt.Blobs, rt.CountTokens, rt.Summarize
+	if s.turnChars = rt.TurnChars; s.turnChars == 0 {
+		s.turnChars = defaultTurnChars
+	}
+	if s.blobs == nil {
+		return
+	}
+	var err error
+	if s.reader, err = rt.reg.addReader(s.blobs, meter{pageChars, pageTokens, s.countTokens}); err != nil {
+		s.blobs = nil // nobody could read what is kept
+		s.findings = append(s.findings, Finding{"Runtime.Blobs", err.Error()})
+	}
 }
 
 // maxConcurrency names the environment variable for Runtime.Limit.

@@ -59,6 +59,7 @@ type sessionKey struct{ tenant, principal, session string }
 // as long as ctx; what it cuts short stands in its static form, or is not
 // enabled, for this view only.
 func (s *Session) View(ctx context.Context) *View {
+	s.conv.recall(ctx)
 	c := s.rt.reg.catalogue()
 	tools := c.toolset
 	if c.dynamic {
@@ -139,10 +140,12 @@ type conversation struct {
 	name string
 
 	anyLoaded atomic.Bool
+	recalled  atomic.Bool  // it was looked for results that an earlier process kept
 	lostCount atomic.Int64 // of lost, so that nobody looks for nothing
 
 	turns  atomic.Int64 // begun so far
-	active atomic.Int64 // of them: not over
+	active atomic.Int64 // of them: not over; and feeds
+	feeds  atomic.Int64 // streams of calls that are being read
 	closed atomic.Bool
 
 	mu   sync.Mutex
@@ -155,6 +158,8 @@ type conversation struct {
 	loaded   []string // names of deferred tools, in the order of loading
 	loadedAs map[*toolset]*loadedSet
 	loadedOf *catalogue
+
+	histories histories
 
 	forming sync.Mutex // guards what tools said of themselves; held for moments
 	seen    map[*entry]*entry
@@ -238,8 +243,12 @@ func (c *conversation) still() string {
 		names = append(names, t.still()...)
 	}
 	slices.Sort(names)
-	if n := c.active.Load(); n > 0 {
+	feeds := c.feeds.Load()
+	if n := c.active.Load() - feeds; n > 0 {
 		names = append(names, fmt.Sprintf("turns: %d", n))
+	}
+	if feeds > 0 {
+		names = append(names, fmt.Sprintf("streams of calls that have not ended: %d", feeds))
 	}
 	return strings.Join(names, ", ")
 }

@@ -62,15 +62,19 @@ func (t *Turn) hostStops() {
 	if w.hard.IsZero() {
 		w.hard = now.Add(hostTime)
 	}
+	why := t.hostStop()
 	for _, l := range w.leases {
 		if l.call == nil {
-			l.finish(hostStop(t.ctx).cause, now)
+			l.finish(why.cause, now)
 		}
 	}
 	t.arm(w.hard)
 	t.recheck()
+	if t.feeding {
+		t.cond.Broadcast()
+	}
 	t.mu.Unlock()
-	t.halt(hostStop(t.ctx))
+	t.halt(why)
 }
 
 // Stop is a person who stops one call, whatever its tool says, by Ferrule's id.
@@ -210,7 +214,7 @@ func (t *Turn) giveUp(l *lease) {
 	case why != nil:
 		res = why.result(c)
 	case errors.Is(cause, errTime):
-		res.Err = c.timedOut("it did not return and was given up")
+		res = tool.Result{Content: c.flow(false).streamed(), Err: c.timedOut("it did not return and was given up")}
 	}
 	if lostAs != nil && why == nil && !errors.Is(cause, errOver) {
 		res.Err = lostAs(errTookTooLong)

@@ -56,6 +56,12 @@ type Turn struct {
 	unanswer func()            // stops listening to the inbox
 	answers  map[string]*lease // of the host, under way, by question
 	held     *heldTurn
+	streams  bool        // results are given out one by one
+	handed   int         // results that are ready for the host
+	spent    int         // characters of results that count, of the turn's budget
+	feeding  bool        // a stream may add calls
+	dropped  bool        // nobody wants the results of the stream
+	patience *time.Timer // for a stream that does not end
 
 	// The one call that most turns have, and room for it.
 	only                call
@@ -276,6 +282,15 @@ func (t *Turn) plan(c *call) {
 // Wait waits until every call has its result, and returns them in the order of
 // the calls. After that the turn is over.
 func (t *Turn) Wait() []tool.Result {
+	t.attend(nil)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clip(t.results)
+}
+
+// attend sees the turn to its end. Where results are given out it does that, in
+// the order of the calls, as soon as it can.
+func (t *Turn) attend(give func(tool.Result)) {
 	var inline *call
 	defer func() {
 		if inline != nil { // its tool ended this goroutine
@@ -297,9 +312,21 @@ func (t *Turn) Wait() []tool.Result {
 			continue
 		}
 		t.hire()
-		if t.workers == 0 && t.helpers == 0 {
-			if t.open == 0 {
+		if give != nil && t.handed < len(t.calls) && t.calls[t.handed].state == over {
+			t.handOut(t.handed + 1)
+			res := t.results[t.handed-1]
+			t.mu.Unlock()
+			give(res)
+			t.mu.Lock()
+			continue
+		}
+		if t.workers == 0 && t.helpers == 0 && !t.feeding {
+			if t.open == 0 && t.handed == len(t.results) {
 				break
+			}
+			if t.open == 0 { // all of them together
+				t.handOut(len(t.results))
+				continue
 			}
 			if t.lends && t.idle() {
 				t.handBack()
@@ -308,15 +335,22 @@ func (t *Turn) Wait() []tool.Result {
 			}
 		}
 		t.listen()
+		t.leaveFeed()
 		t.cond.Wait()
 	}
-	results := slices.Clip(t.results)
 	if t.closed {
 		t.mu.Unlock()
-	} else {
-		t.end()
+		return
 	}
-	return results
+	t.end()
+}
+
+// handOut makes results ready for the host, up to one. The mutex is held, and
+// may be let go meanwhile.
+func (t *Turn) handOut(to int) {
+	from := t.handed
+	t.handed = to
+	t.balance(from, to)
 }
 
 // hear looks whether the host has stopped, for who begins something new. The
@@ -369,6 +403,9 @@ func (t *Turn) end() {
 	t.closed = true
 	if t.watching != nil {
 		t.watching.end()
+	}
+	if t.patience != nil {
+		t.patience.Stop()
 	}
 	unanswer := t.unanswer
 	t.unanswer = nil

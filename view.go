@@ -41,6 +41,9 @@ func (f Filter) clone() Filter {
 }
 
 func (f *Filter) match(e *entry) bool {
+	if e.pages { // what was kept of an agent's results it can read, unless it is said by name
+		return !f.Not || !slices.Contains(f.Names, e.wire)
+	}
 	if f.Names == nil && f.Tags == nil && f.Sources == nil && reflect.ValueOf(f.Claims).IsZero() {
 		return !f.Not
 	}

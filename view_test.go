@@ -916,6 +916,7 @@ func TestManyTools(t *testing.T) {
 		all := many(n)
 		all[1].Enabled = func(context.Context, tool.Caller) (bool, error) { return true, nil }
 		all[2].Deferred = true
+		all[n-1].Repeatable = true
 		done(t, rt.Add(all...))
 		s := rt.Session(tool.Caller{})
 		said(t, s.View(t.Context()), "tool_2")

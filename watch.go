@@ -211,7 +211,7 @@ func (t *Turn) review(now time.Time) (late []*lease) {
 			case l.overdue(now):
 				l.finish(errTime, now)
 			case !w.hard.IsZero() && !now.Before(w.hard):
-				l.finish(hostStop(t.ctx).cause, now)
+				l.finish(t.hostStop().cause, now)
 			default:
 				t.armFor(l)
 				t.arm(w.hard)

@@ -233,7 +233,7 @@ func (t *Turn) keep(c *call, res tool.Result) {
 	if !t.quiet || t.workers > 0 {
 		t.hire()
 	}
-	if t.workers == 0 { // else the last of them says so
+	if t.workers == 0 || t.streams { // else the last of them says so
 		t.cond.Broadcast()
 	}
 	t.mu.Unlock()

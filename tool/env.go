@@ -32,6 +32,9 @@ type Update struct {
 	Stream  string // of Text: stdout or stderr
 	Text    string
 	Content *Content
+	// Missed is how many bytes of output before this were left out, because who
+	// looks was too slow for them.
+	Missed int
 	// Progress is Current of Total, with a message; Total 0: not known.
 	Progress       bool
 	Current, Total float64
@@ -109,9 +112,9 @@ func (e *Env) send(u Update) {
 	}
 }
 
-// Stdout streams text to the observer while the call runs. What is returned
-// beats what was streamed. Not built yet: that a tool which returns nothing has
-// returned its stream. Until then its result is empty.
+// Stdout streams text to the observer while the call runs. A tool that returns
+// no content has returned what it streamed, up to 8 MiB, also where it failed;
+// what is returned beats what was streamed.
 func (e *Env) Stdout() io.Writer { return stream{e, "stdout"} }
 
 // Stderr is like Stdout.

@@ -23,6 +23,16 @@ type Result struct {
 	// Trust lowers how far the content is believed, below the tool's source; a
 	// value above the source's has no effect. Nil: the source's.
 	Trust *Trust `json:"trust,omitempty"`
+	// Origin is whose content it is, where that is not the tool that was called:
+	// of a page of a result that was kept. Only Ferrule sets it.
+	Origin *Origin `json:"origin,omitempty"`
+}
+
+// Origin is the tool that content comes from.
+type Origin struct {
+	Source      string      `json:"source,omitempty"` // "": the program itself
+	Tool        string      `json:"tool"`             // its name within the source
+	Sensitivity Sensitivity `json:"sensitivity"`
 }
 
 // String is the result as a model reads it, error or not: send this, and say

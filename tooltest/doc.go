@@ -1,10 +1,16 @@
-// Package tooltest has a conformance test for each seam of Ferrule: who writes a
-// store of their own calls it from one of their tests, and has all that the
-// comments of the interface promise checked.
+// Package tooltest tests what others write for Ferrule.
 //
-//	func TestStore(t *testing.T) {
-//		tooltest.Blobs(t, func(t *testing.T) durable.Blobs { return open(t) })
-//	}
+// A tool: [Do] runs one call through every gate, in one line of a test, and
+// [Trial] finds out whether the tool keeps what it claims.
 //
-// The names of subtests begin with the rule of the specification that they show.
+//	if res := tooltest.Do(t, search, `{"word":"ferrule"}`); res.Err != nil { … }
+//	tooltest.Trial{Tool: search, Inputs: []string{`{"word":"ferrule"}`}, Dir: dir}.Run(t)
+//
+// A store: there is a conformance test for each seam, which checks all that the
+// comments of the interface promise.
+//
+//	tooltest.Blobs(t, func(t *testing.T) durable.Blobs { return open(t) })
+//
+// The names of its subtests begin with the rule of the specification that they
+// show.
 package tooltest

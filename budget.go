@@ -1,0 +1,132 @@
+package ferrule
+
+import (
+	"cmp"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// defaultTurnChars is how many characters the results of a turn have together
+// where the host says nothing.
+const defaultTurnChars = 200_000
+
+// share is one result's part of a turn's budget.
+type share struct {
+	c     *call
+	res   *tool.Result
+	chars int // without notices
+	fixed bool
+}
+
+// balance cuts results so that they, together with those before, stay within the
+// turn's budget: the largest are kept elsewhere first, then all are made equal.
+// The mutex is held, and let go where something is cut.
+func (t *Turn) balance(from, to int) {
+	if t.set.turnChars < 0 {
+		return
+	}
+	left := max(t.set.turnChars-t.spent, 0)
+	bytes := 0
+	for i := from; i < to; i++ {
+		bytes += sum(t.results[i].Content, size)
+		if e := t.results[i].Err; e != nil {
+			bytes += len(e.Text)
+		}
+	}
+	if bytes <= left { // there are never more characters than bytes
+		t.spent += bytes
+		return
+	}
+	calls, results := slices.Clone(t.calls[from:to]), slices.Clone(t.results[from:to])
+	t.mu.Unlock()
+	shares := make([]share, len(calls))
+	for i, c := range calls {
+		shares[i] = c.share(&results[i])
+	}
+	total := balance(shares, left)
+	t.mu.Lock()
+	t.spent += total
+	copy(t.results[from:to], results)
+}
+
+// balance cuts results so that they have room, and is how many characters they
+// have then.
+func balance(shares []share, left int) (total int) {
+	for _, s := range shares {
+		total += s.chars
+	}
+	slices.SortStableFunc(shares, func(a, b share) int { return cmp.Compare(b.chars, a.chars) })
+	tighten := func(s *share, chars int) {
+		total -= s.chars
+		*s.res = s.c.tighten(*s.res, chars)
+		*s = s.c.share(s.res)
+		total += s.chars
+	}
+	for i := range shares {
+		s := &shares[i]
+		if total <= left || s.chars <= previewChars {
+			break
+		}
+		if !s.fixed && s.c.keepable() && (s.c.excerpt == nil || s.c.excerpt.handle == "") {
+			tighten(s, min(left, previewChars))
+		}
+	}
+	if total <= left {
+		return total
+	}
+	level := levelOf(shares, left)
+	for i := range shares {
+		if s := &shares[i]; s.chars > level && !s.fixed {
+			tighten(s, level)
+		}
+	}
+	return total
+}
+
+// levelOf is how many characters each result may have so that all have room.
+func levelOf(shares []share, left int) int {
+	var sizes []int
+	for _, s := range shares {
+		if s.fixed {
+			left -= s.chars
+		} else {
+			sizes = append(sizes, s.chars)
+		}
+	}
+	slices.Sort(sizes)
+	for i, n := range sizes {
+		if each := max(left, 0) / (len(sizes) - i); n > each {
+			return each
+		}
+		left -= n
+	}
+	return left
+}
+
+// share is what a result takes of the budget. Pages of kept results are outside
+// of it; what an earlier turn handed out stays as it is.
+func (c *call) share(res *tool.Result) share {
+	s := share{c: c, res: res, fixed: c.entry == nil || c.entry.pages || c.recorded != nil}
+	switch {
+	case c.entry != nil && c.entry.pages:
+	case c.excerpt != nil:
+		s.chars = c.excerpt.first + c.excerpt.last + c.errorChars(res)
+	default:
+		s.chars = sum(res.Content, count) + c.errorChars(res)
+	}
+	return s
+}
+
+// errorChars is how many characters the error of a result has. Where it was cut
+// the notice is not counted.
+func (c *call) errorChars(res *tool.Result) int {
+	switch {
+	case res.Err == nil:
+		return 0
+	case c.errorCut != nil:
+		return c.errorCut.first + c.errorCut.last
+	}
+	return utf8.RuneCountInString(res.Err.Text)
+}

@@ -1,0 +1,389 @@
+package ferrule
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ferrule-dev/ferrule/durable"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// A page leaves room for what is said about it, so that both have room in a
+// result.
+const (
+	pageChars  = defaultChars - 1_000
+	pageTokens = defaultTokens - 384
+	readAtOnce = 32 << 10 // bytes
+)
+
+// pageRequest says what of a kept result is wanted.
+type pageRequest struct {
+	Handle  string `json:"handle" jsonschema:"description=names the result; the shortened result says it"`
+	Offset  int64  `json:"offset,omitempty" jsonschema:"minimum=0,description=where to begin: in bytes from 0; with a pattern: where to begin to look"`
+	Lines   string `json:"lines,omitempty" jsonschema:"description=lines to read, counted from 1: 10-20; 10- to the end; -20 for the last 20; not with offset or pattern"`
+	Pattern string `json:"pattern,omitempty" jsonschema:"description=show only lines in which this regular expression (RE2) is found, each with its number and offset"`
+}
+
+// check refuses what cannot be meant.
+func (r pageRequest) check() error {
+	if r.Lines != "" {
+		if r.Offset != 0 || r.Pattern != "" {
+			return errors.New("lines: got offset or pattern beside it, want one of them")
+		}
+		if _, err := r.lines(); err != nil {
+			return err
+		}
+	}
+	if _, err := regexp.Compile(r.Pattern); err != nil {
+		return fmt.Errorf("pattern: %w", err)
+	}
+	return nil
+}
+
+// span are lines from 1; last 0: to the end; first negative: so many before the
+// end.
+type span struct{ first, last int64 }
+
+func (r pageRequest) lines() (s span, err error) {
+	bad := fmt.Errorf(`lines: got %q, want "10-20", "10-", "-20" or "10"`, r.Lines)
+	begin, end, divided := strings.Cut(strings.TrimSpace(r.Lines), "-")
+	number := func(text string) int64 {
+		n, e := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+		if e != nil || n < 1 {
+			err = bad
+		}
+		return n
+	}
+	switch {
+	case !divided:
+		s.first = number(begin)
+		s.last = s.first
+	case begin == "":
+		s.first = -number(end)
+	case end == "":
+		s.first = number(begin)
+	default:
+		if s = (span{number(begin), number(end)}); s.first > s.last {
+			err = bad
+		}
+	}
+	return s, err
+}
+
+// read is one page: its text, then what is said about it.
+func (r pageRequest) read(ctx context.Context, b *durable.Blob, m meter) ([]tool.Content, error) {
+	p := &paper{ctx: ctx, Blob: b, meter: m}
+	switch {
+	case r.Offset > b.Size:
+		return nil, &tool.Error{Kind: tool.InvalidValue, Text: fmt.Sprintf("ValidationError: offset: got %d, want at most %d, the size of the result in bytes", r.Offset, b.Size)}
+	case r.Pattern != "":
+		return p.search(r.Offset, r.Pattern)
+	case r.Lines != "":
+		s, err := r.lines()
+		if err != nil {
+			return nil, err
+		}
+		return p.lines(s)
+	}
+	return p.from(r.Offset)
+}
+
+// paper is a kept result that is read.
+type paper struct {
+	ctx context.Context //nolint:containedctx // of the one call that reads
+	*durable.Blob
+	meter meter
+}
+
+// ReadAt reads while the call lasts, and knows the end of the text.
+func (p *paper) ReadAt(b []byte, at int64) (int, error) {
+	if err := p.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := p.Blob.ReadAt(b, at)
+	if errors.Is(err, io.EOF) && at+int64(n) < p.Size {
+		err = fmt.Errorf("read at %d: got %d bytes, want %d: the kept text is shorter than it was", at, n, min(int64(len(b)), p.Size-at))
+	}
+	return n, err
+}
+
+// from is the page that begins at an offset.
+func (p *paper) from(at int64) ([]tool.Content, error) {
+	at, err := p.start(at)
+	if err != nil {
+		return nil, err
+	}
+	text, err := p.page(at, p.Size)
+	if err != nil {
+		return nil, err
+	}
+	end := at + int64(len(text))
+	said := fmt.Sprintf("[Bytes %d to %d of %d", at, end, p.Size)
+	if end < p.Size {
+		said += fmt.Sprintf(". Go on with offset %d.]", end)
+	} else {
+		said += ": the end.]"
+	}
+	return pageOf(text, said), nil
+}
+
+// pageOf is a text, and what is said about it.
+func pageOf(text, said string) []tool.Content {
+	about := tool.Content{Type: tool.TextContent, Text: said}
+	if text == "" {
+		return []tool.Content{about}
+	}
+	return []tool.Content{tool.Text(text), about}
+}
+
+// start is where the character at an offset begins.
+func (p *paper) start(at int64) (int64, error) {
+	var b [1]byte
+	for from := max(at-utf8.UTFMax+1, 0); at > from && at < p.Size; at-- {
+		if _, err := p.ReadAt(b[:], at); err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		if utf8.RuneStart(b[0]) {
+			break
+		}
+	}
+	return at, nil
+}
+
+// page is the text from one offset up to another, or as much of it as a page
+// holds.
+func (p *paper) page(at, end int64) (string, error) {
+	most := int64(pageTokens * bytesPerToken)
+	var b strings.Builder
+	b.Grow(int(min(end-at, most)))
+	if _, err := io.Copy(&b, io.NewSectionReader(p, at, min(end-at, most))); err != nil {
+		return "", err
+	}
+	text := b.String()
+	if at+int64(len(text)) < end {
+		text = text[:whole(text)]
+	}
+	x := &excerpt{how: cutHead, begin: text, first: utf8.RuneCountInString(text)}
+	return p.meter.within(x, pageChars).begin, nil
+}
+
+// whole is how much of a text that was cut somewhere are whole characters.
+func whole[T string | []byte](text T) int {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if i := len(text) - n; utf8.RuneStart(text[i]) {
+			if !utf8.FullRuneInString(string(text[i:])) {
+				return i
+			}
+			break
+		}
+	}
+	return len(text)
+}
+
+// lines is the page with these lines.
+func (p *paper) lines(s span) ([]tool.Content, error) {
+	at, first, err := p.line(s.first)
+	if err != nil {
+		return nil, err
+	}
+	end := p.Size
+	if s.last > 0 {
+		if end, _, err = p.skip(at, s.last-first+1); err != nil {
+			return nil, err
+		}
+	}
+	text, err := p.page(at, end)
+	if err != nil {
+		return nil, err
+	}
+	read := at + int64(len(text))
+	last := first + int64(strings.Count(strings.TrimSuffix(text, "\n"), "\n"))
+	said := fmt.Sprintf("[Lines %d to %d, bytes %d to %d of %d", first, last, at, read, p.Size)
+	switch {
+	case read < end:
+		said += fmt.Sprintf(". The page is full: go on with offset %d.]", read)
+	case read < p.Size:
+		said += fmt.Sprintf(". Go on with lines \"%d-\".]", last+1)
+	default:
+		said += ": the end.]"
+	}
+	return pageOf(text, said), nil
+}
+
+// line is where a line begins, and its number; negative: counted from the end.
+func (p *paper) line(n int64) (at, number int64, err error) {
+	if n < 0 {
+		all, err := p.count()
+		if err != nil {
+			return 0, 0, err
+		}
+		n = max(all+n+1, 1)
+	}
+	at, found, err := p.skip(0, n-1)
+	if err != nil || n == 1 || found == n-1 && at < p.Size {
+		return at, n, err
+	}
+	all, err := p.count()
+	if err == nil {
+		err = &tool.Error{Kind: tool.InvalidValue, Text: fmt.Sprintf("ValidationError: lines: got line %d, want at most %d, the number of lines", n, all)}
+	}
+	return 0, 0, err
+}
+
+// count is how many lines there are.
+func (p *paper) count() (int64, error) {
+	_, n, err := p.skip(0, p.Size+1)
+	if err != nil || p.Size == 0 {
+		return n, err
+	}
+	var last [1]byte
+	if _, err := p.ReadAt(last[:], p.Size-1); err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	if last[0] != '\n' {
+		n++
+	}
+	return n, nil
+}
+
+// skip is the place behind so many lines, and behind how many there was one.
+func (p *paper) skip(at, lines int64) (to, found int64, err error) {
+	buf := make([]byte, readAtOnce)
+	for at < p.Size && found < lines {
+		n, err := p.ReadAt(buf, at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, 0, err
+		}
+		piece := buf[:n]
+		if in := int64(bytes.Count(piece, []byte{'\n'})); found+in < lines {
+			found += in
+			at += int64(n)
+			continue
+		}
+		for found < lines {
+			i := bytes.IndexByte(piece, '\n') + 1
+			piece, at = piece[i:], at+int64(i)
+			found++
+		}
+	}
+	return at, found, nil
+}
+
+// scan gives the lines of a text, one after another, in little memory: a line
+// that is longer than what is read at once comes in pieces.
+type scan struct {
+	p      *paper
+	at     int64 // of what comes next
+	buf    []byte
+	lo, hi int // of buf: read, and not given yet
+}
+
+// next is a line with its newline, or a piece of one; "" at the end.
+func (s *scan) next() (piece []byte, err error) {
+	rest := s.buf[s.lo:s.hi]
+	i := bytes.IndexByte(rest, '\n')
+	if i < 0 && s.at+int64(len(rest)) < s.p.Size && len(rest) < len(s.buf) {
+		s.hi = copy(s.buf, rest)
+		s.lo = 0
+		n, err := s.p.ReadAt(s.buf[s.hi:min(int64(len(s.buf)), s.p.Size-s.at)], s.at+int64(s.hi))
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		s.hi += n
+		rest = s.buf[:s.hi]
+		i = bytes.IndexByte(rest, '\n')
+	}
+	n := i + 1
+	if n == 0 {
+		if n = len(rest); s.at+int64(n) < s.p.Size {
+			n = whole(rest)
+		}
+	}
+	s.lo += n
+	s.at += int64(n)
+	return rest[:n], nil
+}
+
+// shownAround is how much of a long line is shown around what was found in it,
+// in bytes.
+const shownAround = 200
+
+// search is the page with the lines in which a pattern is found, from an offset
+// on.
+func (p *paper) search(from int64, pattern string) ([]tool.Content, error) {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	if from, err = p.start(from); err != nil {
+		return nil, err
+	}
+	before := &paper{p.ctx, &durable.Blob{Size: from, ReaderAt: p.Blob}, p.meter}
+	_, number, err := before.skip(0, from+1)
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	chars, found := 0, 0
+	s := scan{p: p, at: from, buf: make([]byte, readAtOnce)}
+	for number++; ; {
+		at := s.at
+		piece, err := s.next()
+		if err != nil {
+			return nil, err
+		}
+		if len(piece) == 0 {
+			return pageOf(b.String(), fmt.Sprintf("[Found in %s from offset %d to the end.]", lines(found), from)), nil
+		}
+		line := bytes.TrimRight(piece, "\r\n")
+		if where := re.FindIndex(line); where != nil {
+			text := hit(number, at, line, where)
+			n := utf8.RuneCountInString(text)
+			if chars+n > pageChars || b.Len()+len(text) > min(p.meter.sure(), pageTokens*bytesPerToken) {
+				return pageOf(b.String(), fmt.Sprintf("[Found in %s from offset %d on. The page is full: go on with the pattern and offset %d.]", lines(found), from, at)), nil
+			}
+			b.WriteString(text)
+			chars += n
+			found++
+		}
+		if len(line) < len(piece) {
+			number++
+		}
+	}
+}
+
+func lines(n int) string {
+	if n == 1 {
+		return "1 line"
+	}
+	return fmt.Sprintf("%d lines", n)
+}
+
+// hit is a line in which something was found.
+func hit(number, at int64, line []byte, where []int) string {
+	from, to := 0, len(line)
+	if len(line) > 2*shownAround {
+		from, to = max(where[0]-shownAround, 0), min(min(where[1], where[0]+shownAround)+shownAround, len(line))
+		for from > 0 && !utf8.RuneStart(line[from]) {
+			from--
+		}
+		for to < len(line) && !utf8.RuneStart(line[to]) {
+			to++
+		}
+	}
+	text := valid(string(line[from:to]))
+	if from > 0 {
+		text = "…" + text
+	}
+	if to < len(line) {
+		text += "…"
+	}
+	return fmt.Sprintf("%d (offset %d): %s\n", number, at+int64(from), text)
+}

@@ -1,0 +1,279 @@
+package ferrule_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// heardOf keeps what calls said while they ran, and when they ended.
+type heardOf struct {
+	mu   sync.Mutex
+	list []string
+	slow time.Duration // how long each update takes to look at
+	gaps int
+}
+
+func (h *heardOf) observe(e audit.Event) {
+	switch e.Kind {
+	case audit.Updated:
+		time.Sleep(h.slow)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.gaps += e.Update.Missed
+		h.list = append(h.list, fmt.Sprintf("%s/%s %s", e.Request.CallID, e.Request.Name, updateText(*e.Update)))
+	case audit.Ended:
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.list = append(h.list, e.Request.CallID+" ended")
+	default:
+	}
+}
+
+func (h *heardOf) all() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.list)
+}
+
+func updateText(u tool.Update) string {
+	switch {
+	case u.Progress:
+		return fmt.Sprintf("%g of %g %s", u.Current, u.Total, u.Message)
+	case u.Content != nil:
+		return "content " + u.Content.String()
+	}
+	return u.Stream + " " + u.Text
+}
+
+// streamer is a tool that streams and returns nothing.
+func streamer(stream func(*tool.Env)) tool.Tool {
+	return doing(readerTool("stream"), func(ctx context.Context, _ tool.Args) (tool.Result, error) {
+		stream(tool.From(ctx))
+		return tool.Result{}, nil
+	})
+}
+
+func write(e *tool.Env, text string) { _, _ = e.Stdout().Write([]byte(text)) }
+
+func TestUpdates(t *testing.T) {
+	t.Parallel()
+	t.Run("B1 text, progress and content reach the observer while the call runs, with its ids, before its end", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(t *testing.T) {
+			h := new(heardOf)
+			d := streamer(func(e *tool.Env) {
+				write(e, "out")
+				fmt.Fprint(e.Stderr(), "err")
+				e.Progress(1, 3, "a third")
+				e.Emit(tool.Content{Type: tool.ImageContent, Data: []byte{1}, MediaType: "image/png"})
+				time.Sleep(time.Second)
+				if got := len(h.all()); got != 4 {
+					t.Errorf("%d updates were heard while it runs, want 4", got)
+				}
+			})
+			callOne(t, &ferrule.Runtime{Observe: h.observe}, d, "{}")
+			want := []string{
+				"call_1/stream stdout out", "call_1/stream stderr err", "call_1/stream 1 of 3 a third", "call_1/stream content [image:image/png]", "call_1 ended",
+			}
+			if got := h.all(); !slices.Equal(got, want) {
+				t.Errorf("heard %q, want %q", got, want)
+			}
+		})
+	})
+	t.Run("B1 a character that is written in halves is heard whole", func(t *testing.T) {
+		t.Parallel()
+		h := new(heardOf)
+		d := streamer(func(e *tool.Env) {
+			for i := range len("ab€") {
+				write(e, "ab€"[i:i+1])
+				fmt.Fprint(e.Stderr(), "ÄÖ"[i%4:i%4+1])
+			}
+		})
+		res := callOne(t, &ferrule.Runtime{Observe: h.observe}, d, "{}")
+		for _, text := range h.all() {
+			if !utf8.ValidString(text) {
+				t.Errorf("heard %q", text)
+			}
+		}
+		if text := res.String(); !utf8.ValidString(text) || !strings.Contains(text, "€") || !strings.Contains(text, "Ä") {
+			t.Errorf("result = %q", text)
+		}
+	})
+	t.Run("B1 a slow observer does not hold up the tool, and hears what it missed", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(t *testing.T) {
+			h := &heardOf{slow: time.Second}
+			const lines, size = 3000, 1000
+			d := streamer(func(e *tool.Env) {
+				began := time.Now()
+				for i := range lines {
+					e.Progress(float64(i), lines, "")
+					write(e, fmt.Sprintf("%0*d\n", size-1, i))
+				}
+				if took := time.Since(began); took > 0 {
+					t.Errorf("the tool waited %s", took)
+				}
+			})
+			res := callOne(t, &ferrule.Runtime{Observe: h.observe, Limit: 1}, d, "{}")
+			got := h.all()
+			if got[len(got)-1] != "call_1 ended" {
+				t.Errorf("the last event = %q, want the end", got[len(got)-1])
+			}
+			bytes := h.gaps
+			for _, text := range got[:len(got)-1] {
+				if _, out, ok := strings.Cut(text, "stdout "); ok {
+					bytes += len(out)
+				}
+			}
+			if bytes != lines*size || h.gaps == 0 {
+				t.Errorf("heard and missed %d bytes, %d of them missed; want %d, some of them missed", bytes, h.gaps, lines*size)
+			}
+			if !strings.Contains(got[len(got)-2], fmt.Sprint(lines-1)) {
+				t.Errorf("the last update = %.40q…, want the last that was sent", got[len(got)-2])
+			}
+			if !strings.Contains(res.String(), "chars total") {
+				t.Errorf("result = %.100q, want what was streamed, cut", res)
+			}
+		})
+	})
+	t.Run("B1 progress goes before output does", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(t *testing.T) {
+			h := &heardOf{slow: time.Second}
+			d := streamer(func(e *tool.Env) {
+				write(e, "first")
+				synctest.Wait() // the observer looks at it
+				write(e, "kept")
+				for i := range 1000 {
+					e.Progress(float64(i), 1000, "")
+				}
+			})
+			callOne(t, &ferrule.Runtime{Observe: h.observe}, d, "{}")
+			got := h.all()
+			if !slices.Contains(got, "call_1/stream stdout kept") || h.gaps != 0 {
+				t.Errorf("output was dropped for progress: %d bytes missed", h.gaps)
+			}
+			if last := got[len(got)-2]; last != "call_1/stream 999 of 1000 " || len(got) > 300 {
+				t.Errorf("%d events, the last update %q; want few, and the latest progress", len(got), last)
+			}
+		})
+	})
+	t.Run("B1 what is said after the call has ended is not heard", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(t *testing.T) {
+			h := new(heardOf)
+			d := streamer(func(e *tool.Env) {
+				go func() {
+					time.Sleep(time.Minute)
+					write(e, "late")
+				}()
+			})
+			res := callOne(t, &ferrule.Runtime{Observe: h.observe}, d, "{}")
+			time.Sleep(time.Hour)
+			if got := h.all(); len(got) != 1 || res.String() != "(tool ran successfully with no output)" {
+				t.Errorf("heard %q, result %q", got, res)
+			}
+		})
+	})
+	t.Run("O7 records hold nothing of what a secret tool streams", func(t *testing.T) {
+		t.Parallel()
+		h, r := new(heardOf), new(recorder)
+		d := streamer(func(e *tool.Env) {
+			write(e, "hunter2")
+			e.Progress(1, 2, "hunter2")
+			e.Emit(tool.Text("hunter2"))
+		})
+		d.OutputSensitivity = tool.Secret
+		res := callOne(t, &ferrule.Runtime{Observe: func(e audit.Event) { h.observe(e); r.observe(e) }}, d, "{}")
+		if got := fmt.Sprint(h.all(), r.events); strings.Contains(got, "hunter2") || !strings.Contains(got, "[withheld: secret]") {
+			t.Errorf("heard %s", got)
+		}
+		if !strings.Contains(res.String(), "hunter2") {
+			t.Errorf("result = %q", res)
+		}
+	})
+}
+
+func TestStreamed(t *testing.T) {
+	t.Parallel()
+	image := tool.Content{Type: tool.ImageContent, Data: []byte{1}, MediaType: "image/png"}
+	for _, tt := range []struct {
+		rule   string
+		stream func(*tool.Env)
+		res    tool.Result
+		err    error
+		want   string
+	}{
+		{"B2 a tool that returns nothing has returned what it streamed", func(e *tool.Env) { write(e, "a"); fmt.Fprint(e.Stderr(), "b"); write(e, "c\n") }, tool.Result{}, nil, "abc\n"},
+		{"B2 content keeps its place", func(e *tool.Env) { write(e, "a"); e.Emit(image); write(e, "b") }, tool.Result{}, nil, "a\n[image:image/png]\nb"},
+		{"B2 progress is no content", func(e *tool.Env) { e.Progress(1, 2, "half") }, tool.Result{}, nil, "(tool ran successfully with no output)"},
+		{"O9 what is returned beats what was streamed", func(e *tool.Env) { write(e, "a") }, sayText("returned"), nil, "returned"},
+		{"B2 a tool that fails has its stream beside the error", func(e *tool.Env) { write(e, "a") }, tool.Result{}, errors.New("exit 1"), "exit 1\na"},
+		{"B2 up to 8 MiB", func(e *tool.Env) {
+			for range 9 {
+				write(e, strings.Repeat("€", 1<<20/3))
+			}
+			write(e, strings.Repeat("x", 1<<20))
+		}, tool.Result{}, nil, strings.Repeat("€", 8<<20/3) + "\n[2097145 more bytes were streamed and are not kept]"},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			t.Parallel()
+			d := doing(readerTool("stream"), func(ctx context.Context, _ tool.Args) (tool.Result, error) {
+				tt.stream(tool.From(ctx))
+				return tt.res, tt.err
+			})
+			d.Limit = tool.Limit{Chars: tool.Unlimited, Tokens: tool.Unlimited}
+			if got := callOne(t, &ferrule.Runtime{TurnChars: tool.Unlimited}, d, "{}").String(); got != tt.want {
+				t.Errorf("result = %.200q… (%d bytes), want %.200q… (%d bytes)", got, len(got), tt.want, len(tt.want))
+			}
+		})
+	}
+	t.Run("B2 a call that timed out has what it streamed until then", func(t *testing.T) {
+		t.Parallel()
+		for name, wait := range map[string]func(context.Context){"returned": func(ctx context.Context) { <-ctx.Done() }, "given up": func(context.Context) { time.Sleep(time.Hour) }} {
+			bubble(t, func(t *testing.T) {
+				d := doing(readerTool("stream"), func(ctx context.Context, _ tool.Args) (tool.Result, error) {
+					write(tool.From(ctx), "so far")
+					wait(ctx)
+					return tool.Result{}, ctx.Err()
+				})
+				res := callOne(t, new(ferrule.Runtime), d, "{}")
+				if want := "Timed out after 1m0s.\nso far"; kindOf(res) != tool.Timeout || res.String() != want {
+					t.Errorf("%s: result = %s %q, want %q", name, kindOf(res), res, want)
+				}
+			})
+		}
+	})
+	t.Run("B2 a run that a wrapper repeats begins with nothing", func(t *testing.T) {
+		t.Parallel()
+		d := streamer(func(e *tool.Env) { write(e, "once") })
+		twice := ferrule.Hook{Name: "twice", Around: func(ctx context.Context, _ *tool.Request, next ferrule.Next) tool.Result {
+			next(ctx)
+			return next(ctx)
+		}}
+		if res := callOne(t, &ferrule.Runtime{Hooks: []ferrule.Hook{twice}}, d, "{}"); res.String() != "once" {
+			t.Errorf("result = %q", res)
+		}
+	})
+	t.Run("B2 streamed content is checked like returned content", func(t *testing.T) {
+		t.Parallel()
+		d := countTool("")
+		d.Run = func(ctx context.Context, _ tool.Args) (tool.Result, error) {
+			tool.From(ctx).Emit(tool.Content{Type: tool.JSONContent, JSON: []byte(`{"n":"one"}`)})
+			return tool.Result{}, nil
+		}
+		wantFailure(t, callOne(t, new(ferrule.Runtime), d, "{}"), tool.InvalidOutput, "")
+	})
+}
