@@ -16,7 +16,8 @@ import (
 const (
 	defaultChars  = 64_000
 	defaultTokens = 16_384
-	bytesPerToken = 4 // an estimate
+	bytesPerToken = 4  // an estimate
+	farTooLong    = 16 // bytes for each token
 	previewChars  = 4_000
 )
 
@@ -87,6 +88,13 @@ func (c *call) withCut(e *tool.Error, x *excerpt) *tool.Error {
 
 // cutTo cuts a result.
 func (c *call) cutTo(res tool.Result, m meter, how string) tool.Result {
+	var said string
+	if how == cutOffload && m.surely(&res) {
+		_, preview := m.most(previewChars).cut(&res, how)
+		if said = c.kept(&res, preview); said == "" {
+			return res
+		}
+	}
 	failure, content := m.cut(&res, how)
 	if failure != nil {
 		c.emitBy(audit.Cut, "", fmt.Sprintf("%d characters of an error", failure.total))
@@ -95,7 +103,12 @@ func (c *call) cutTo(res tool.Result, m meter, how string) tool.Result {
 	if content == nil {
 		return res
 	}
-	said := fmt.Sprintf("%d characters", content.total)
+	if how == cutOffload && said == "" {
+		if said = c.kept(&res, m.within(content, previewChars)); said == "" {
+			return res
+		}
+	}
+	said = fmt.Sprintf("%d characters", content.total) + said
 	if how == cutSummarize {
 		summary, err := c.summary(res.Content)
 		if err == nil {
@@ -104,20 +117,27 @@ func (c *call) cutTo(res tool.Result, m meter, how string) tool.Result {
 			said += ", not summarized: " + err.Error()
 		}
 	}
-	if how == cutOffload || content.summary && c.keepable() {
-		if err := c.offload(content, &res); err == nil {
-			said += ", kept as " + content.handle
-		} else {
+	if content.summary && c.keepable() {
+		if err := c.offload(content, &res); err != nil {
 			said += ", not kept: " + err.Error()
 		}
 	}
 	c.emitBy(audit.Cut, "", said)
-	if content.handle != "" && !content.summary {
-		content = m.within(content, previewChars)
-	}
 	c.excerpt = content
 	res.Content = withExcerpt(res.Content, content)
 	return res
+}
+
+// kept keeps the content of a result elsewhere and puts a preview in its place;
+// why says why it does not.
+func (c *call) kept(res *tool.Result, preview *excerpt) (why string) {
+	if err := c.offload(preview, res); err != nil {
+		return ", not kept: " + err.Error()
+	}
+	c.emitBy(audit.Cut, "", fmt.Sprintf("%d characters, kept as %s", preview.total, preview.handle))
+	c.excerpt = preview
+	res.Content = withExcerpt(res.Content, preview)
+	return ""
 }
 
 // strategy is what becomes of content of this call that is too long.
@@ -212,18 +232,18 @@ func (m meter) tokensIn(texts []string) int {
 	return n
 }
 
+// surely reports that a result is too long whatever its tokens are, so that they
+// need not be counted. An error beside it is another matter: they share a room.
+func (m meter) surely(res *tool.Result) bool {
+	return res.Err == nil && m.chars >= 0 && sum(res.Content, count) > m.chars
+}
+
 // cut is what has room of an error and of the content beside it; nil: all of it.
 func (m meter) cut(res *tool.Result, how string) (failure, content *excerpt) {
 	texts := countedIn(res.Content)
 	most := m.sure()
 	if m.count != nil && m.tokens >= 0 {
-		// What is far too long is cut before it is counted.
-		if most = sum(res.Content, size) + 1; res.Err != nil {
-			most += len(res.Err.Text)
-		}
-		if most/bytesPerToken > m.estimate() {
-			most = m.estimate()
-		}
+		most = min(m.tokens, math.MaxInt/farTooLong) * farTooLong // more is not counted
 	}
 	m.reduce(most, func(bytes int) (left []string) {
 		failure, content = divide(res, texts, how, room{m.chars, bytes})
@@ -244,13 +264,19 @@ func (m meter) cut(res *tool.Result, how string) (failure, content *excerpt) {
 	return failure, content
 }
 
+// most is a meter for at most so many characters.
+func (m meter) most(chars int) meter {
+	if m.chars < 0 || m.chars > chars && chars >= 0 {
+		m.chars = chars
+	}
+	return m
+}
+
 // within is what of an excerpt has room in so many characters.
 func (m meter) within(x *excerpt, chars int) (smaller *excerpt) {
-	if m.chars >= 0 {
-		chars = min(chars, m.chars)
-	}
+	m = m.most(chars)
 	m.reduce(m.sure(), func(bytes int) []string {
-		smaller = x.within(room{chars, bytes})
+		smaller = x.within(room{m.chars, bytes})
 		return []string{smaller.begin, smaller.end}
 	})
 	return smaller
@@ -274,7 +300,7 @@ func (m meter) reduce(bytes int, leave func(bytes int) (left []string)) {
 		if n <= m.tokens {
 			return
 		}
-		bytes = int(float64(min(bytes, shown)) * float64(m.tokens) / float64(n) * 0.97)
+		bytes = max(m.tokens, int(float64(min(bytes, shown))*float64(m.tokens)/float64(n)*0.97))
 	}
 	leave(m.tokens)
 }

@@ -27,7 +27,7 @@ func (c *call) checkOutput(res tool.Result) tool.Result {
 		if b.Type != tool.JSONContent {
 			continue
 		}
-		check := func(text json.RawMessage) error { return schema.Valid(string(text)) }
+		check := func(text json.RawMessage) error { return schema.ValidBytes(text) }
 		if first && res.Err == nil {
 			check = c.entry.tool.CheckOutput
 		}

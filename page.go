@@ -27,8 +27,8 @@ const (
 type pageRequest struct {
 	Handle  string `json:"handle" jsonschema:"description=names the result; the shortened result says it"`
 	Offset  int64  `json:"offset,omitempty" jsonschema:"minimum=0,description=where to begin: in bytes from 0; with a pattern: where to begin to look"`
-	Lines   string `json:"lines,omitempty" jsonschema:"description=lines to read, counted from 1: 10-20; 10- to the end; -20 for the last 20; not with offset or pattern"`
-	Pattern string `json:"pattern,omitempty" jsonschema:"description=show only lines in which this regular expression (RE2) is found, each with its number and offset"`
+	Lines   string `json:"lines,omitempty" jsonschema:"description=lines to read instead: 10-20 are counted from 1; 10- goes on to the end; -20 are the last 20"`
+	Pattern string `json:"pattern,omitempty" jsonschema:"description=show only the lines in which this regular expression (RE2) is found with their numbers and offsets"`
 }
 
 // check refuses what cannot be meant.

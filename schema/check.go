@@ -18,9 +18,15 @@ func (s *Schema) Check(text string) error {
 
 // CheckBytes is Check without a copy of the text, which must not change
 // meanwhile.
-func (s *Schema) CheckBytes(text []byte) error {
-	return s.Check(unsafe.String(unsafe.SliceData(text), len(text))) //nolint:gosec // nothing of it is kept
+func (s *Schema) CheckBytes(text []byte) error { return s.Check(asString(text)) }
+
+// asString is bytes as a string, without a copy, for who keeps nothing of it.
+func asString(text []byte) string {
+	return unsafe.String(unsafe.SliceData(text), len(text)) //nolint:gosec // as said
 }
+
+// ValidBytes is Valid without a copy of the text.
+func ValidBytes(text []byte) error { return Valid(asString(text)) }
 
 // fullCheck is the verdict of the full library, and its texts.
 func (s *Schema) fullCheck(text string) (err error) {
@@ -103,6 +109,9 @@ func anyNode() *node {
 // Valid reports whether text is one JSON value, as RFC 8259 has it: nil, or a
 // *SyntaxError.
 func Valid(text string) error {
+	if len(text) <= maxTextBytes && anyNode().accepts(text, 0) { // without a tree
+		return nil
+	}
 	_, err := parse(text, limits{bytes: maxTextBytes, depth: maxTextDepth, values: maxTextValues, duplicates: true})
 	return err
 }

@@ -223,5 +223,5 @@ func (t *Tool) CheckOutput(text json.RawMessage) error {
 	case len(t.Output) > 0:
 		return fmt.Errorf("tool %q: not made by Check, New or Spec.Tool", t.Name)
 	}
-	return schema.Valid(string(text))
+	return schema.ValidBytes(text)
 }
