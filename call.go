@@ -28,7 +28,8 @@ type call struct {
 
 	known    *tool.Error    // why it will not run, as was known on arrival
 	old      *heldCall      // what became of it in an earlier turn of this number
-	recorded *tool.Result   // it had its result there
+	recorded *tool.Result   // it had its result there, or in a recording
+	replayed *line          // of the recording
 	ruling   *policy.Ruling // ask or deny; nil: allow
 
 	question *policy.Question // about this call

@@ -27,6 +27,10 @@ func (c *call) arrive() {
 	t := c.turn
 	c.by, c.req = byModel, c.first
 	c.first.Caller, c.first.Turn, c.first.Index = t.view.session.caller, t.number, c.index
+	if t.set.replay != nil {
+		c.recall()
+		return
+	}
 	c.entry, c.unresolved, c.known = t.view.resolve(c.first.CalledAs)
 	if c.entry != nil {
 		c.meet(c.first)
@@ -38,14 +42,19 @@ func (c *call) arrive() {
 	if t.set.observe != nil {
 		c.emit(audit.Event{Kind: audit.Requested})
 	}
-	if c.unresolved || t.lends || t.held != nil {
-		c.input = slices.Clone(c.input) // it is read when the host has gone on
-	}
+	c.keepInput()
 	c.remember()
 	if c.known == nil && c.recorded == nil && !c.unresolved {
 		c.judge()
 	}
 	c.here = true
+}
+
+// keepInput keeps a copy of the input where it is read when the host has gone on.
+func (c *call) keepInput() {
+	if t := c.turn; c.unresolved || t.lends || t.held != nil || t.set.record != nil && !t.quiet {
+		c.input = slices.Clone(c.input)
+	}
 }
 
 // meet brings call and tool together: phase 2 and the claims.

@@ -38,6 +38,7 @@ type Turn struct {
 	watching *watch    // nil: nobody needs a clock
 	calls    []*call   // that have arrived
 	results  []tool.Result
+	written  int     // of them: handed to the recorder
 	open     int     // calls without a result
 	ready    []*call // wait for a slot, in call order
 	early    []*call // have a question that can be put before they are ready
@@ -310,8 +311,10 @@ func (t *Turn) Wait() []tool.Result {
 		t.listen()
 		t.cond.Wait()
 	}
-	results := slices.Clip(t.results)
-	if t.closed {
+	results, over := slices.Clip(t.results), t.closed
+	t.closed = true
+	t.recordNew(results)
+	if over {
 		t.mu.Unlock()
 	} else {
 		t.end()
