@@ -38,7 +38,7 @@ func (t *Turn) arriveAll(calls []*call) {
 // slow reports whether the claims of a call are a function that may not return.
 func (t *Turn) slow(c *call) bool {
 	e := t.view.tools.find(c.first.CalledAs)
-	return e != nil && e.believed && e.tool.ClaimsOf != nil && !e.tool.Cooperative
+	return t.set.replay == nil && e != nil && e.believed && e.tool.ClaimsOf != nil && !e.tool.Cooperative
 }
 
 // arriveBeside brings calls in on other goroutines: one after another is left

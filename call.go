@@ -28,7 +28,8 @@ type call struct {
 
 	known    *tool.Error    // why it will not run, as was known on arrival
 	old      *heldCall      // what became of it in an earlier turn of this number
-	recorded *tool.Result   // it had its result there
+	recorded *tool.Result   // it had its result there, or in a recording
+	replayed *line          // of the recording
 	ruling   *policy.Ruling // ask or deny; nil: allow
 
 	question *policy.Question // about this call
@@ -135,12 +136,9 @@ func (c *call) emitResult(kind audit.Kind, res tool.Result) {
 	c.emit(e)
 }
 
-// withheld stands in records for what is secret.
-const withheld = "[withheld: secret]"
-
 // recordable is a result as records may hold it.
 func (c *call) recordable(res tool.Result) tool.Result {
-	if c.entry == nil || c.entry.tool.OutputSensitivity != tool.Secret {
+	if _, out := c.secret(); !out {
 		return res
 	}
 	if len(res.Content) > 0 {
@@ -154,7 +152,7 @@ func (c *call) recordable(res tool.Result) tool.Result {
 
 // recordableUpdate is what a call says while it runs, as records may hold it.
 func (c *call) recordableUpdate(u tool.Update) tool.Update {
-	if c.entry == nil || c.entry.tool.OutputSensitivity != tool.Secret {
+	if _, out := c.secret(); !out {
 		return u
 	}
 	if u.Progress {

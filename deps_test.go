@@ -37,6 +37,7 @@ var architecture = map[string]arrows{
 	"examples/hello":   {ours: ". audit policy tool"},
 	"examples/hooks":   {ours: ". audit policy tool"},
 	"examples/owntool": {ours: ". audit policy tool"},
+	"examples/replay":  {ours: ". policy tool"},
 	"internal/check":   {},
 	"internal/hostile": {},
 	"tokens":           {third: "github.com/tiktoken-go/tokenizer"},

@@ -1,6 +1,10 @@
 package ferrule
 
-import "github.com/ferrule-dev/ferrule/tool"
+import (
+	"time"
+
+	"github.com/ferrule-dev/ferrule/tool"
+)
 
 // SetClean sets phase 10, which no setting of a host reaches yet.
 func SetClean(rt *Runtime, f func(*tool.Request, tool.Result) tool.Result) {
@@ -9,3 +13,20 @@ func SetClean(rt *Runtime, f func(*tool.Request, tool.Result) tool.Result) {
 
 // SessionOf is the session that a view belongs to.
 func SessionOf(v *View) *Session { return v.session }
+
+// Rewrite writes every line of a recording again, at no time.
+func Rewrite(p *Replay) (text []byte) {
+	for _, s := range p.sessions {
+		for _, l := range s.lines {
+			w := *l
+			w.at = time.Time{}
+			text = w.append(text)
+		}
+	}
+	return text
+}
+
+// WriteLine writes one line of a usual call.
+func WriteLine(r *Recorder, call tool.Call, res tool.Result) error {
+	return r.write(&line{session: sessionKey{"", localPrincipal, "s"}, turn: 1, call: call, isJSON: true, result: res})
+}

@@ -184,6 +184,10 @@ func copyResult(r tool.Result) tool.Result {
 		t := *r.Trust
 		r.Trust = &t
 	}
+	if r.Origin != nil {
+		o := *r.Origin
+		r.Origin = &o
+	}
 	if r.Err != nil {
 		e := *r.Err
 		r.Err = &e

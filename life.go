@@ -27,6 +27,10 @@ func (c *call) arrive() {
 	t := c.turn
 	c.by, c.req = byModel, c.first
 	c.first.Caller, c.first.Turn, c.first.Index = t.view.session.caller, t.number, c.index
+	if t.set.replay != nil {
+		c.recall()
+		return
+	}
 	if c.broken != nil {
 		c.known, c.final = brokenOff(c.broken), true
 	} else {
@@ -42,9 +46,7 @@ func (c *call) arrive() {
 	if t.set.observe != nil {
 		c.emit(audit.Event{Kind: audit.Requested})
 	}
-	if c.unresolved || t.lends || t.held != nil {
-		c.input = slices.Clone(c.input) // it is read when the host has gone on
-	}
+	c.keepInput()
 	if c.remember(); c.recorded != nil || c.broken != nil {
 		return
 	}
@@ -58,6 +60,13 @@ func (c *call) arrive() {
 		}
 	}
 	c.here = true
+}
+
+// keepInput keeps a copy of the input where it is read when the host has gone on.
+func (c *call) keepInput() {
+	if t := c.turn; c.unresolved || t.lends || t.held != nil || t.set.record != nil && !t.quiet {
+		c.input = slices.Clone(c.input)
+	}
 }
 
 // meet brings call and tool together: phase 2 and the claims.

@@ -26,7 +26,9 @@ func loopsIn(t *testing.T, rt *ferrule.Runtime, caller func(i int) tool.Caller, 
 	}
 	again, fails, bad := answers("r"), answers("f"), answers("v")
 	again.Repeatable = true
-	fails.Run = func(context.Context, tool.Args) (tool.Result, error) { return tool.Result{}, errors.New("no " + answer) }
+	fails.Run = func(context.Context, tool.Args) (tool.Result, error) {
+		return tool.Result{}, errors.New("no " + answer)
+	}
 	bad.Input = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)
 	viewWith(t, rt, answers("a"), answers("b"), answers("c"), answers("d"), answers("e"), again, fails, bad)
 	var got []string

@@ -98,6 +98,13 @@ type Runtime struct {
 	// too, and an event says so.
 	Refresh func(context.Context, tool.Caller) ([]*tool.Tool, error)
 
+	// Record writes down each call with its final result, to be replayed. Nil:
+	// nothing is written, and nothing is spent on it.
+	Record *Recorder
+	// Replay answers every call from a recording: no tool runs, and nobody is
+	// asked, whatever comes. Nil: calls run.
+	Replay *Replay
+
 	once sync.Once
 	set  settings
 
@@ -132,6 +139,8 @@ type settings struct {
 	siblings    Siblings
 	repair      func(string) (string, []string, error)
 	refresh     func(context.Context, tool.Caller) ([]*tool.Tool, error)
+	record      *Recorder
+	replay      *Replay
 	clean       func(*tool.Request, tool.Result) tool.Result // phase 10
 	blobs       durable.Blobs
 	reader      *entry // of kept results; nil: none are kept
@@ -168,9 +177,19 @@ func (rt *Runtime) freeze() *settings {
 // once of what was found about each, outside of every lock.
 func (rt *Runtime) begun() error {
 	rt.once.Do(rt.take)
-	s, late := &rt.set, rt.late()
+	late := rt.late()
+	rt.set.find(late...)
+	if len(late) > 0 {
+		return errors.New(late[0].Text)
+	}
+	return nil
+}
+
+// find keeps what was found about a setting, and tells the observer what it was
+// not told yet.
+func (s *settings) find(all ...Finding) {
 	s.found.Lock()
-	for _, f := range late {
+	for _, f := range all {
 		if !slices.Contains(s.findings, f) {
 			s.findings = append(s.findings, f)
 		}
@@ -183,10 +202,6 @@ func (rt *Runtime) begun() error {
 			s.emit(audit.Event{Kind: audit.Found, Name: f.Name, Text: f.Text})
 		}
 	}
-	if len(late) > 0 {
-		return errors.New(late[0].Text)
-	}
-	return nil
 }
 
 func (rt *Runtime) take() {
@@ -206,6 +221,7 @@ func (rt *Runtime) take() {
 	}
 	s.allowLoop = rt.AllowLoop
 	s.siblings, s.repair, s.refresh = rt.Siblings, rt.Repair, rt.Refresh
+	s.record, s.replay = rt.Record, rt.Replay
 	s.trust, s.believe, s.names = maps.Clone(rt.Trust), rt.Believe, rt.Collisions
 	s.sources, s.tenants = gates(rt.SourceLimits), gates(rt.TenantLimits)
 	s.setLimit(rt.Limit)

@@ -31,7 +31,7 @@ type Session struct {
 func (rt *Runtime) Session(c tool.Caller) *Session {
 	set := rt.freeze()
 	if c.Principal == "" {
-		c.Principal = "local"
+		c.Principal = localPrincipal
 	}
 	if c.Session == "" {
 		c.Session = fmt.Sprintf("%s-s%d", set.name, set.serials.Add(1))
@@ -152,6 +152,8 @@ type conversation struct {
 	cond sync.Cond
 	lost []lostCall
 	held map[int]*heldTurn
+	// The recorded session that answers this one; guarded by the Replay.
+	replay *recording
 	// Turns with workers. What runs on the goroutine of who waits is only counted.
 	working map[*Turn]bool
 

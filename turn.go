@@ -351,6 +351,15 @@ func (t *Turn) handOut(to int) {
 	from := t.handed
 	t.handed = to
 	t.balance(from, to)
+	if t.set.record == nil {
+		return
+	}
+	results := t.results[from:to] // they stay as they are
+	t.mu.Unlock()
+	for i, res := range results {
+		t.recordResult(from+i, res)
+	}
+	t.mu.Lock()
 }
 
 // hear looks whether the host has stopped, for who begins something new. The

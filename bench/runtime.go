@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/metrics"
 	"strings"
 	"time"
@@ -14,9 +15,10 @@ import (
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// own is a session with these tools, which the program allows itself.
-func own(tools ...*tool.Tool) (*ferrule.Session, error) {
-	rt := &ferrule.Runtime{Policy: policy.AllowOwn{}}
+// own is a session with these tools, which the program allows itself; nil:
+// nothing is recorded.
+func own(record *ferrule.Recorder, tools ...*tool.Tool) (*ferrule.Session, error) {
+	rt := &ferrule.Runtime{Policy: policy.AllowOwn{}, Record: record}
 	if err := rt.Add(tools...); err != nil {
 		return nil, err
 	}
@@ -53,6 +55,8 @@ func do(ctx context.Context, view *ferrule.View, calls []tool.Call) func() error
 
 // Names of works that others are compared with.
 const (
+	oneCall      = "one no-op Cooperative call, its whole life"
+	recordedCall = "one no-op Cooperative call, recorded"
 	spawned      = "the floor on a goroutine of its own"
 	otherCall    = "one no-op call of another tool"
 	tenCalls     = "a turn of 10 no-op calls that may overlap"
@@ -72,19 +76,21 @@ func runtimeWorks(ctx context.Context) ([]work, error) {
 		allocs      int64
 		cooperative bool
 		calls       int
+		record      *ferrule.Recorder
 	}{
 		// Wanted are 10 floors for the ten. The bound holds what has been
 		// reached, with room for a busy machine.
-		{"one no-op Cooperative call, its whole life", 0.85, 14, true, 1},
-		{otherCall, 0, -1, false, 1},
-		{tenCalls, 15, -1, false, 10},
-		{hundredCalls, 0, -1, false, 100},
+		{oneCall, 0.85, 14, true, 1, nil},
+		{recordedCall, 0, 14, true, 1, ferrule.NewRecorder(io.Discard)},
+		{otherCall, 0, -1, false, 1, nil},
+		{tenCalls, 15, -1, false, 10, nil},
+		{hundredCalls, 0, -1, false, 100, nil},
 	} {
 		t, err := noop(w.cooperative)
 		if err != nil {
 			return nil, err
 		}
-		s, err := own(t)
+		s, err := own(w.record, t)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +152,7 @@ func planning(ctx context.Context, n int) (func() error, error) {
 		},
 		Run: func(context.Context, tool.Args) (tool.Result, error) { return tool.Result{}, nil },
 	}
-	s, err := own(&hold, &touch)
+	s, err := own(nil, &hold, &touch)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +185,7 @@ func offering(ctx context.Context, n int) (func() error, error) {
 		}
 		tools[i] = t
 	}
-	s, err := own(tools...)
+	s, err := own(nil, tools...)
 	if err != nil {
 		return nil, err
 	}
@@ -192,12 +198,14 @@ func offering(ctx context.Context, n int) (func() error, error) {
 	}, nil
 }
 
-// comparison is one work as a multiple of another, in the same rounds.
+// comparison is one work as a multiple of another, in the same rounds, or how
+// many floors it costs beyond the other.
 type comparison struct {
 	name   string
 	of, to string
 	most   float64
 	count  func(row) []float64
+	beyond bool
 }
 
 func comparisons() []comparison {
@@ -206,11 +214,12 @@ func comparisons() []comparison {
 	return []comparison{
 		// A call that may have to be given up needs a goroutine, and waking one
 		// costs several floors where a core is idle: no more than that is ours.
-		{"one no-op call of another tool to the floor on a goroutine", otherCall, spawned, 1.8, cpu},
-		{"CPU of 100 calls to that of 10", hundredCalls, tenCalls, 10.5, cpu},
-		{"allocations of 100 calls to those of 10", hundredCalls, tenCalls, 10.5, allocs},
-		{"planning 10,000 calls to planning 1,000", plan10000, plan1000, 15, cpu},
-		{"view and definitions of 10,000 tools to those of 10", view10000, view10, 1.1, cpu},
+		{"one no-op call of another tool to the floor on a goroutine", otherCall, spawned, 1.8, cpu, false},
+		{"what recording adds to one no-op Cooperative call, in floors", recordedCall, oneCall, 0.3, cpu, true},
+		{"CPU of 100 calls to that of 10", hundredCalls, tenCalls, 10.5, cpu, false},
+		{"allocations of 100 calls to those of 10", hundredCalls, tenCalls, 10.5, allocs, false},
+		{"planning 10,000 calls to planning 1,000", plan10000, plan1000, 15, cpu, false},
+		{"view and definitions of 10,000 tools to those of 10", view10000, view10, 1.1, cpu, false},
 	}
 }
 
@@ -228,7 +237,9 @@ func compare(rows []row) ([]row, error) {
 		}
 		ratios := make([]float64, len(of))
 		for i := range of {
-			ratios[i] = of[i] / to[i]
+			if ratios[i] = of[i] / to[i]; c.beyond {
+				ratios[i] = (of[i] - to[i]) / rows[0].times[i] // the floor is the first
+			}
 		}
 		all = append(all, row{Name: c.name, Ratio: median(ratios), most: c.most, mostAllocs: -1})
 	}
@@ -242,7 +253,7 @@ func goroutines(ctx context.Context) (row, error) {
 	if err != nil {
 		return row{}, err
 	}
-	s, err := own(t)
+	s, err := own(nil, t)
 	if err != nil {
 		return row{}, err
 	}
