@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -41,10 +42,28 @@ func (r pageRequest) check() error {
 			return err
 		}
 	}
-	if _, err := regexp.Compile(r.Pattern); err != nil {
-		return fmt.Errorf("pattern: %w", err)
+	_, err := compile(r.Pattern)
+	return err
+}
+
+// maxSteps bounds a pattern: each character of a text may cost as many steps. A
+// call must be able to stop soon.
+const maxSteps = 1000
+
+// compile readies a pattern.
+func compile(pattern string) (*regexp.Regexp, error) {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil, fmt.Errorf("pattern: %w", err)
 	}
-	return nil
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return nil, fmt.Errorf("pattern: %w", err)
+	}
+	if n := len(prog.Inst); n > maxSteps {
+		return nil, fmt.Errorf("pattern: got one of %d steps, want a simpler one of at most %d: repeat fewer times", n, maxSteps)
+	}
+	return regexp.Compile(pattern)
 }
 
 // span are lines from 1; last 0: to the end; first negative: so many before the
@@ -257,7 +276,7 @@ func (p *paper) count() (int64, error) {
 func (p *paper) skip(at, lines int64) (to, found int64, err error) {
 	buf := make([]byte, readAtOnce)
 	for at < p.Size && found < lines {
-		n, err := p.ReadAt(buf, at)
+		n, err := p.ReadAt(buf[:min(int64(len(buf)), p.Size-at)], at)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return 0, 0, err
 		}
@@ -318,7 +337,7 @@ const shownAround = 200
 // search is the page with the lines in which a pattern is found, from an offset
 // on.
 func (p *paper) search(from int64, pattern string) ([]tool.Content, error) {
-	re, err := regexp.Compile(pattern)
+	re, err := compile(pattern)
 	if err != nil {
 		return nil, err
 	}
