@@ -1,10 +1,16 @@
 package ferrule_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -487,4 +493,41 @@ func filesIn(t *testing.T, dir string) (n int) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+func TestImages(t *testing.T) {
+	t.Parallel()
+	picture := image.NewGray(image.Rect(0, 0, 30, 20))
+	encode := func(f func(io.Writer) error) []byte {
+		var b bytes.Buffer
+		if err := f(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	asPNG := encode(func(w io.Writer) error { return png.Encode(w, picture) })
+	for _, tt := range []struct {
+		rule          string
+		block         tool.Content
+		width, height int
+	}{
+		{"O1 the size of an image is what its tool says", tool.Content{Type: tool.ImageContent, MediaType: "image/png", Data: asPNG, Width: 3, Height: 2}, 3, 2},
+		{"O1 else what a PNG says", tool.Content{Type: tool.ImageContent, MediaType: "image/png", Data: asPNG}, 30, 20},
+		{"O1 else what a JPEG says", tool.Content{Type: tool.ImageContent, MediaType: "image/jpeg", Data: encode(func(w io.Writer) error { return jpeg.Encode(w, picture, nil) })}, 30, 20},
+		{"O1 else what a GIF says", tool.Content{Type: tool.ImageContent, MediaType: "image/gif", Data: encode(func(w io.Writer) error { return gif.Encode(w, picture, nil) })}, 30, 20},
+		{"O1 what is no image has no size", tool.Content{Type: tool.ImageContent, MediaType: "image/png", Data: asPNG[:20]}, 0, 0},
+		{"O1 a size that cannot be", tool.Content{Type: tool.ImageContent, MediaType: "image/webp", Data: []byte("RIFF"), Width: -3, Height: 2}, 0, 0},
+		{"O1 sounds have none", tool.Content{Type: tool.AudioContent, MediaType: "audio/wav", Data: asPNG, Width: 3, Height: 3}, 0, 0},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			t.Parallel()
+			res := callOne(t, new(ferrule.Runtime), fixed("draw", tool.Result{Content: []tool.Content{tool.Text("Here it is."), tt.block}}), "")
+			if res.Err != nil || len(res.Content) != 2 {
+				t.Fatalf("result = %v", res)
+			}
+			if b := res.Content[1]; b.Width != tt.width || b.Height != tt.height || !bytes.Equal(b.Data, tt.block.Data) {
+				t.Errorf("got %d by %d, want %d by %d", b.Width, b.Height, tt.width, tt.height)
+			}
+		})
+	}
 }

@@ -1,9 +1,15 @@
 package ferrule
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -141,12 +147,33 @@ func proper(b *tool.Content) tool.Content {
 	case tool.ImageContent, tool.AudioContent:
 		p.Data, p.MediaType, p.Name = b.Data, valid(b.MediaType), label(b.Name)
 		if b.Type == tool.ImageContent {
-			p.Width, p.Height = b.Width, b.Height
+			p.Width, p.Height = dimensions(b)
 		}
 	case tool.LinkContent:
 		p.URI, p.MediaType, p.Text, p.Name = valid(b.URI), valid(b.MediaType), label(b.Text), label(b.Name)
 	}
 	return p
+}
+
+// dimensions are how large an image is: as its tool says, or as its first bytes
+// do; 0: it is not known.
+func dimensions(b *tool.Content) (width, height int) {
+	if b.Width > 0 && b.Height > 0 {
+		return b.Width, b.Height
+	}
+	for _, format := range []struct {
+		magic string
+		read  func(io.Reader) (image.Config, error)
+	}{{"\x89PNG", png.DecodeConfig}, {"\xff\xd8", jpeg.DecodeConfig}, {"GIF8", gif.DecodeConfig}} {
+		if !bytes.HasPrefix(b.Data, []byte(format.magic)) {
+			continue
+		}
+		config, err := safely(func() (image.Config, error) { return format.read(bytes.NewReader(b.Data)) })
+		if err == nil && config.Width > 0 && config.Height > 0 {
+			return config.Width, config.Height
+		}
+	}
+	return 0, 0
 }
 
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
