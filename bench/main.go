@@ -175,7 +175,11 @@ func figures(ctx context.Context) (rows, compared []row, err error) {
 		return nil, nil, err
 	}
 	waited, err := wall(ctx)
-	return rows, slices.Concat(compared, []row{started}, waited), err
+	if err != nil {
+		return nil, nil, err
+	}
+	kept, err := results(ctx)
+	return rows, slices.Concat(compared, []row{started}, waited, kept), err
 }
 
 func comparisonTable(rows []row) string {

@@ -20,7 +20,7 @@ func ferruleRuntime() peer {
 			for i, f := range tools {
 				t, err := tool.New(tool.Info{
 					Name: f.name, Description: "Search files.",
-					Claims: tool.Claims{Parallel: !f.writes}, Cooperative: f.cooperative,
+					Claims: tool.Claims{Parallel: !f.writes}, Cooperative: f.cooperative, Repeatable: true, // all make the same call again and again
 				}, f.run)
 				if err != nil {
 					return nil, err

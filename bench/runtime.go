@@ -33,12 +33,31 @@ func noop(cooperative bool) (*tool.Tool, error) {
 	}, call)
 }
 
-func equalCalls(n int) []tool.Call {
+// variants is how many inputs of one size calls take turns with: a cycle that is
+// too long to be taken for a loop.
+const variants = 7
+
+// similarCalls are n calls of one size, the first of them another each time.
+func similarCalls(first, n int) []tool.Call {
 	calls := make([]tool.Call, n)
 	for i := range calls {
-		calls[i] = tool.Call{ID: fmt.Sprintf("call_%d", i+1), Name: "search", Input: json.RawMessage(inOrder)}
+		input := strings.Replace(inOrder, `"limit":100`, fmt.Sprintf(`"limit":%d`, 100+(first+i)%variants), 1)
+		calls[i] = tool.Call{ID: fmt.Sprintf("call_%d", i+1), Name: "search", Input: json.RawMessage(input)}
 	}
 	return calls
+}
+
+// doSimilar is a work that runs turns of n calls.
+func doSimilar(ctx context.Context, view *ferrule.View, n int) func() error {
+	var turns [variants]func() error
+	for i := range turns {
+		turns[i] = do(ctx, view, similarCalls(i, n))
+	}
+	next := 0
+	return func() error {
+		next++
+		return turns[next%variants]()
+	}
 }
 
 // do is a work that runs a turn.
@@ -94,7 +113,7 @@ func runtimeWorks(ctx context.Context) ([]work, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, work{w.name, w.ratio, w.allocs, do(ctx, s.View(ctx), equalCalls(w.calls))})
+		list = append(list, work{w.name, w.ratio, w.allocs, doSimilar(ctx, s.View(ctx), w.calls)})
 	}
 	for _, w := range []struct {
 		name  string
@@ -257,7 +276,7 @@ func goroutines(ctx context.Context) (row, error) {
 	if err != nil {
 		return row{}, err
 	}
-	one := do(ctx, s.View(ctx), equalCalls(10))
+	one := doSimilar(ctx, s.View(ctx), 10)
 	const turns = 2000
 	before := created()
 	for range turns {
@@ -276,7 +295,7 @@ func created() uint64 {
 
 // sleeper is a tool that takes a while.
 func sleeper(d time.Duration, info tool.Info, claims func(tool.Args) (tool.Claims, error)) *tool.Tool {
-	info.Description, info.Input = "Take a while.", json.RawMessage(`{"type":"object"}`)
+	info.Description, info.Input, info.Repeatable = "Take a while.", json.RawMessage(`{"type":"object"}`), true
 	return &tool.Tool{Info: info, ClaimsOf: claims, Run: func(context.Context, tool.Args) (tool.Result, error) {
 		time.Sleep(d)
 		return tool.Result{}, nil

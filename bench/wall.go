@@ -54,7 +54,7 @@ func workerPool(ctx context.Context) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	calls := equalCalls(n)
+	calls := similarCalls(0, n)
 	view := s.View(ctx)
 	best, err := least(20, func() error {
 		todo := make(chan int)
