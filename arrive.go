@@ -76,7 +76,7 @@ func (t *Turn) arriveUntil(calls []*call) int {
 			a.next()
 		}
 	}()
-	patience, stops := otherTime, t.ctx.Done()
+	patience, stops, gone := otherTime, t.ctx.Done(), t.gone
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	for {
@@ -85,6 +85,9 @@ func (t *Turn) arriveUntil(calls []*call) int {
 			return a.at
 		case <-stops:
 			patience, stops = grace, nil
+			timer.Reset(patience)
+		case <-gone:
+			patience, gone = grace, nil
 			timer.Reset(patience)
 		case <-timer.C:
 			left, at := a.leave(patience)

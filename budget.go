@@ -2,9 +2,11 @@ package ferrule
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"unicode/utf8"
 
+	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -36,10 +38,15 @@ func (t *Turn) balance(from, to int) {
 		}
 	}
 	if bytes <= left { // there are never more characters than bytes
-		t.spent += bytes
+		if t.streams { // else nothing comes after these
+			for i := from; i < to; i++ {
+				t.spent += t.calls[i].share(&t.results[i]).chars
+			}
+		}
 		return
 	}
 	calls, results := slices.Clone(t.calls[from:to]), slices.Clone(t.results[from:to])
+	t.handing = true
 	t.mu.Unlock()
 	shares := make([]share, len(calls))
 	for i, c := range calls {
@@ -47,6 +54,8 @@ func (t *Turn) balance(from, to int) {
 	}
 	total := balance(shares, left)
 	t.mu.Lock()
+	t.handing = false
+	t.cond.Broadcast()
 	t.spent += total
 	copy(t.results[from:to], results)
 }
@@ -58,19 +67,23 @@ func balance(shares []share, left int) (total int) {
 		total += s.chars
 	}
 	slices.SortStableFunc(shares, func(a, b share) int { return cmp.Compare(b.chars, a.chars) })
-	tighten := func(s *share, chars int) {
-		total -= s.chars
-		*s.res = s.c.tighten(*s.res, chars)
-		*s = s.c.share(s.res)
-		total += s.chars
+	cut := func(s *share, f func(tool.Result) tool.Result) {
+		before := s.chars
+		*s.res = s.c.tell(f(s.c.untell(*s.res)))
+		if *s = s.c.share(s.res); s.chars < before && s.c.turn.set.observe != nil {
+			e := s.c.resultEvent(audit.Cut, *s.res)
+			e.By, e.Text = "budget", fmt.Sprintf("%d of %d characters are left", s.chars, before)
+			s.c.emit(e)
+		}
+		total += s.chars - before
 	}
 	for i := range shares {
 		s := &shares[i]
 		if total <= left || s.chars <= previewChars {
 			break
 		}
-		if !s.fixed && s.c.keepable() && (s.c.excerpt == nil || s.c.excerpt.handle == "") {
-			tighten(s, min(left, previewChars))
+		if !s.fixed && s.c.excerpt == nil && s.c.keepable() {
+			cut(s, s.c.putAway)
 		}
 	}
 	if total <= left {
@@ -79,10 +92,19 @@ func balance(shares []share, left int) (total int) {
 	level := levelOf(shares, left)
 	for i := range shares {
 		if s := &shares[i]; s.chars > level && !s.fixed {
-			tighten(s, level)
+			cut(s, func(res tool.Result) tool.Result { return s.c.tighten(res, level) })
 		}
 	}
 	return total
+}
+
+// putAway keeps the content of a result elsewhere, if it can.
+func (c *call) putAway(res tool.Result) tool.Result {
+	_, content := c.sides(&res, cutOffload)
+	if _, preview := c.meter().most(previewChars).cut(nil, content); preview != nil {
+		c.keepContent(&res, preview)
+	}
+	return res
 }
 
 // levelOf is how many characters each result may have so that all have room.
@@ -114,7 +136,7 @@ func (c *call) share(res *tool.Result) share {
 	case c.excerpt != nil:
 		s.chars = c.excerpt.first + c.excerpt.last + c.errorChars(res)
 	default:
-		s.chars = sum(res.Content, count) + c.errorChars(res)
+		s.chars = sum(c.untell(*res).Content, count) + c.errorChars(res)
 	}
 	return s
 }

@@ -46,6 +46,8 @@ type call struct {
 	broken   error        // it was received in part
 	history  *history     // of its agent; nil: it has no place there
 	place    int          // in it
+	origin   *tool.Origin // of the page that its tool read
+	told     string       // of a loop, beside its result
 	excerpt  *excerpt     // what is shown of its result, if that was too long
 	errorCut *excerpt     // and of its error
 
@@ -127,13 +129,16 @@ const (
 	moved             // it has other claims now and is scheduled anew
 )
 
-func (c *call) emitResult(kind audit.Kind, res tool.Result) {
+func (c *call) emitResult(kind audit.Kind, res tool.Result) { c.emit(c.resultEvent(kind, res)) }
+
+// resultEvent is an event about what came of the call.
+func (c *call) resultEvent(kind audit.Kind, res tool.Result) audit.Event {
 	shown := copyResult(c.recordable(res)) // who looks cannot change it
 	e := audit.Event{Kind: kind, Result: &shown}
 	if c.ran {
 		e.Took = time.Since(c.started)
 	}
-	c.emit(e)
+	return e
 }
 
 // recordable is a result as records may hold it.
@@ -181,7 +186,7 @@ func (c *call) cooperative() bool {
 		return true
 	}
 	set := c.turn.set
-	return c.entry != nil && c.entry.tool.Cooperative && len(c.turn.hooks) == 0 && set.decide == nil && set.answer == nil
+	return c.entry != nil && c.entry.tool.Cooperative && len(c.turn.hooks) == 0 && set.decide == nil && set.answer == nil && set.allowLoop == nil
 }
 
 // cancels reports whether the call stops when it is told to: its tool says so,
@@ -207,12 +212,15 @@ func (c *call) inTheWay() *tool.Error {
 }
 
 // emit tells the observer, who must be there.
-func (c *call) emit(e audit.Event) {
-	e.Request, e.Session, e.Turn = c.req, c.first.Caller.Session, c.turn.number
+func (c *call) emit(e audit.Event) { c.turn.set.emit(c.eventOf(c.req, e)) }
+
+// eventOf is an event about the call as it stood.
+func (c *call) eventOf(r *tool.Request, e audit.Event) audit.Event {
+	e.Request, e.Session, e.Turn = r, c.first.Caller.Session, c.turn.number
 	if e.Name == "" {
 		e.Name = c.first.CalledAs
 	}
-	c.turn.set.emit(e)
+	return e
 }
 
 func (c *call) emitBy(kind audit.Kind, who, text string) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -161,12 +162,7 @@ func size(b *tool.Content) int {
 	return len(b.Text)
 }
 
-func count(b *tool.Content) int {
-	if b.Type == tool.JSONContent {
-		return utf8.RuneCount(b.JSON)
-	}
-	return utf8.RuneCountInString(b.Text)
-}
+func count(b *tool.Content) int { return utf8.RuneCountInString(part(b, 0, size(b))) }
 
 // sum is the size of all blocks that count, with a newline between each two.
 func sum(content []tool.Content, of func(*tool.Content) int) int {
@@ -250,7 +246,8 @@ func fromEnd(b *tool.Content, r room) (text string, chars int) {
 
 func part(b *tool.Content, from, to int) string {
 	if b.Type == tool.JSONContent {
-		return string(b.JSON[from:to])
+		text := b.JSON[from:to]
+		return unsafe.String(unsafe.SliceData(text), len(text)) //nolint:gosec // what a tool has returned does not change, and large results are not copied
 	}
 	return b.Text[from:to]
 }

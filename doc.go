@@ -34,6 +34,11 @@
 // seen by output hooks, limited, and told to the observer. No setting takes a
 // phase away or puts it elsewhere.
 //
+// A result that is too long is kept whole where there is a store, and the model
+// reads it page by page with the tool read_result: offload.go. [View.Stream] runs
+// calls while the model still talks: stream.go. A call that is made again and
+// again with the same result is a loop: loop.go.
+//
 // Which call may start when is one rule, in schedule.go: a call starts when
 // every earlier one of its turn that it conflicts with has ended. What a tool
 // claims decides what conflicts. Turns of one session that run at the same time

@@ -106,6 +106,22 @@ func (c *conversation) hold(number int, h *heldTurn, weak bool) {
 	}
 }
 
+// handedOut remembers results as the host got them.
+func (c *conversation) handedOut(number int, results []tool.Result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := c.held[number]
+	if h == nil {
+		return
+	}
+	for i := range min(len(h.calls), len(results)) {
+		if h.calls[i].result != nil {
+			res := copyResult(results[i])
+			h.calls[i].result = &res
+		}
+	}
+}
+
 // maxHeld is how many turns that were handed back a session remembers.
 const maxHeld = 64
 

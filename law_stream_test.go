@@ -157,7 +157,7 @@ func (w *talk) play(s *Session) string {
 	got, failed, left := 0, 0, false
 	for res, err := range turn.Stream(calls) {
 		if err != nil {
-			if failed++; !errors.Is(err, errTalk) {
+			if failed++; !errors.Is(err, errTalk) && (w.Stop == 0 || !errors.Is(err, context.Canceled)) { // it was left behind
 				return fmt.Sprintf("the stream ended with %v", err)
 			}
 			continue
@@ -183,7 +183,7 @@ func (w *talk) play(s *Session) string {
 	case left:
 	case got != n && (!stopped || got < n-1 || got > n):
 		return fmt.Sprintf("got %d results for %d calls that were taken", got, n)
-	case cut.Load() && failed != 1 && !stopped, !cut.Load() && failed > 0:
+	case cut.Load() && failed != 1 && !stopped, !cut.Load() && failed > 0 && !stopped, failed > 1:
 		return fmt.Sprintf("the stream's end was told %d times", failed)
 	}
 	done, release := context.WithTimeout(context.Background(), time.Hour)

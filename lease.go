@@ -23,6 +23,8 @@ type lease struct {
 	outer    *lease                  // of the wrapper that this function runs in
 	env      tool.Env                // what the function reaches
 	runs     bool                    // it is the tool itself
+	req      *tool.Request           // as it stood when the function was called; nil: of the host's Answer
+	halves   halves                  // of what it says
 	lostAs   func(error) *tool.Error // the result of its call if it does not return; nil: a time-out
 	began    time.Time
 	until    atomic.Int64 // the deadline, in nanoseconds from then; 0: none

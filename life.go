@@ -145,7 +145,7 @@ func (c *call) judge() {
 			c.emitDecided(r)
 		}
 	case r.Asks():
-		c.askEarly = sure
+		c.askEarly = sure && !c.comesAgain()
 	}
 }
 
@@ -330,18 +330,13 @@ func (c *call) finish(res tool.Result) tool.Result {
 		res.Content = append(slices.Clip(res.Content), tool.Text(text))
 	}
 	res = set.cleaned(c.req, res) // 10
-	nudge := c.nudge(&res)
-	res = c.limit(res) // 11
-	if nudge != "" {
-		res.Content = append(slices.Clip(res.Content), tool.Text(nudge))
-	}
 	if res.Err != nil {
 		res.Err = wellFormed(res.Err)
 	}
+	c.told = c.nudge(&res)
+	res = c.tell(c.limit(res)) // 11
 	res.ID, res.CallID = c.first.ID, c.first.CallID
-	if c.entry == nil || !c.entry.pages {
-		res.Origin = nil
-	}
+	res.Origin = c.origin
 	if low := c.trust; low != nil && (res.Trust == nil || *res.Trust > *low) {
 		res.Trust = low // what is not believed does not become so on the way
 	}
@@ -349,8 +344,7 @@ func (c *call) finish(res tool.Result) tool.Result {
 		res.Trust = nil
 	}
 	if set.observe != nil { // 12
-		c.flush()
-		c.emitResult(audit.Ended, res)
+		c.tellEnd(res)
 	}
 	return res
 }

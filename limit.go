@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -20,6 +23,9 @@ const (
 	farTooLong    = 16 // bytes for each token
 	previewChars  = 4_000
 )
+
+// countTime is how long tokens are counted at most.
+const countTime = 10 * time.Second
 
 // What becomes of content that is too long: tool.Limit.Cut.
 const (
@@ -37,110 +43,99 @@ func (c *call) limit(res tool.Result) tool.Result {
 	if c.entry == nil {
 		return res
 	}
-	m := c.turn.set.meter(c.entry.tool.Limit)
+	m := c.meter()
+	if c.entry.pages && m.chars >= 0 && m.tokens >= 0 { // what hooks say beside a page is not cut out of it
+		for _, text := range c.beside {
+			m.chars += len(text) + 1
+			m.tokens += len(text) + 1
+		}
+	}
 	if m.roomy(&res) {
 		return res
 	}
 	return c.cutTo(res, m, c.strategy(&res))
 }
 
-// tighten cuts a result, which may have been cut already, to fewer characters.
-func (c *call) tighten(res tool.Result, chars int) tool.Result {
-	m := c.turn.set.meter(c.entry.tool.Limit)
-	m.chars = chars
-	if c.excerpt == nil && c.errorCut == nil {
-		how := c.strategy(&res)
-		if c.keepable() {
-			how = cutOffload
-		}
-		return c.cutTo(res, m, how)
-	}
-	half := chars
-	if c.excerpt != nil {
-		half = max(chars/2, chars-c.excerpt.first-c.excerpt.last)
-	}
-	if c.errorChars(&res) > half {
-		x := c.errorCut
-		if x == nil {
-			x = excerptOf([]*tool.Content{{Type: tool.TextContent, Text: res.Err.Text}}, cutMiddle, room{half, -1})
-		}
-		res.Err = c.withCut(res.Err, m.within(x, half))
-	}
-	if left := max(chars-c.errorChars(&res), 0); c.excerpt != nil {
-		c.excerpt = m.within(c.excerpt, left)
-		res.Content = append(withExcerpt(nil, c.excerpt), res.Content[1:]...)
-	} else if m.chars = left; sum(res.Content, count) > left {
-		failure := res.Err
-		res.Err = nil
-		res = c.cutTo(res, m, c.strategy(&res))
-		res.Err = failure
-	}
-	return res
-}
-
-// withCut is an error with an excerpt for its text.
-func (c *call) withCut(e *tool.Error, x *excerpt) *tool.Error {
-	cut := *e
-	cut.Text = x.text()
-	c.errorCut = x
-	return &cut
-}
-
-// cutTo cuts a result.
+// cutTo cuts a result, which may have been cut already.
 func (c *call) cutTo(res tool.Result, m meter, how string) tool.Result {
-	var said string
-	if how == cutOffload && m.surely(&res) {
-		_, preview := m.most(previewChars).cut(&res, how)
-		if said = c.kept(&res, preview); said == "" {
+	whole := res.Content
+	failure, content := c.sides(&res, how)
+	if how == cutOffload && content.cut == nil && m.surely(&res) {
+		if _, preview := m.most(previewChars).cut(nil, content); c.keepContent(&res, preview) {
 			return res
 		}
+		how, content.how = cutMiddle, cutMiddle
 	}
-	failure, content := m.cut(&res, how)
-	if failure != nil {
-		c.emitBy(audit.Cut, "", fmt.Sprintf("%d characters of an error", failure.total))
-		res.Err = c.withCut(res.Err, failure)
+	short, shown := m.cut(failure, content)
+	if short != nil && short != failure.cut {
+		if said := fmt.Sprintf("%d characters of an error", short.total); failure.cut == nil {
+			if c.keepable() {
+				said += c.offload(short, &res, res.Err.Text)
+			}
+			c.emitBy(audit.Cut, "", said)
+		}
+		e := *res.Err
+		e.Text, c.errorCut = short.text(), short
+		res.Err = &e
 	}
-	if content == nil {
+	switch {
+	case shown == nil || shown == content.cut:
+		return res
+	case content.cut != nil:
+		c.excerpt = shown
+		res.Content = append(withExcerpt(nil, shown), whole[1:]...)
+		return res
+	case how == cutOffload && c.keepContent(&res, m.within(shown, previewChars)):
 		return res
 	}
-	if how == cutOffload && said == "" {
-		if said = c.kept(&res, m.within(content, previewChars)); said == "" {
-			return res
-		}
-	}
-	said = fmt.Sprintf("%d characters", content.total) + said
+	said := fmt.Sprintf("%d characters", shown.total)
 	if how == cutSummarize {
-		summary, err := c.summary(res.Content)
+		summary, err := c.summary(whole)
 		if err == nil {
-			content = m.within(content.summarized(summary), m.chars)
+			shown = m.within(shown.summarized(summary), m.chars)
 		} else {
 			said += ", not summarized: " + err.Error()
 		}
 	}
-	if content.summary && c.keepable() {
-		if err := c.offload(content, &res); err != nil {
-			said += ", not kept: " + err.Error()
-		}
+	if shown.summary && c.keepable() {
+		said += c.offload(shown, &res, textsOf(whole)...)
 	}
 	c.emitBy(audit.Cut, "", said)
-	c.excerpt = content
-	res.Content = withExcerpt(res.Content, content)
+	c.excerpt = shown
+	res.Content = withExcerpt(whole, shown)
 	return res
 }
 
-// kept keeps the content of a result elsewhere and puts a preview in its place;
-// why says why it does not.
-func (c *call) kept(res *tool.Result, preview *excerpt) (why string) {
-	if err := c.offload(preview, res); err != nil {
-		return ", not kept: " + err.Error()
+// sides are the error and the content of a result, as they were cut before; the
+// first is nil where there is no error.
+func (c *call) sides(res *tool.Result, how string) (failure, content *side) {
+	content = &side{cut: c.excerpt, texts: countedIn(res.Content), how: how}
+	if res.Err != nil {
+		failure = &side{cut: c.errorCut, texts: []*tool.Content{{Type: tool.TextContent, Text: res.Err.Text}}, how: cutMiddle}
 	}
-	c.emitBy(audit.Cut, "", fmt.Sprintf("%d characters, kept as %s", preview.total, preview.handle))
-	c.excerpt = preview
-	res.Content = withExcerpt(res.Content, preview)
-	return ""
+	return failure, content
 }
 
-// strategy is what becomes of content of this call that is too long.
+// keepContent keeps the content of a result elsewhere and puts a preview in its
+// place. Where it cannot, an event says why.
+func (c *call) keepContent(res *tool.Result, preview *excerpt) bool {
+	said := fmt.Sprintf("%d characters", preview.total) + c.offload(preview, res, textsOf(res.Content)...)
+	c.emitBy(audit.Cut, "", said)
+	if preview.handle == "" {
+		return false
+	}
+	c.excerpt = preview
+	res.Content = withExcerpt(res.Content, preview)
+	return true
+}
+
+// tighten cuts a result to fewer characters.
+func (c *call) tighten(res tool.Result, chars int) tool.Result {
+	return c.cutTo(res, c.meter().most(chars), c.strategy(&res))
+}
+
+// strategy is what becomes of content of this call that is too long. Secret
+// content is shown to nobody else.
 func (c *call) strategy(res *tool.Result) string {
 	switch how := c.entry.tool.Limit.Cut; how {
 	case "", cutOffload:
@@ -148,7 +143,7 @@ func (c *call) strategy(res *tool.Result) string {
 			return cutOffload
 		}
 	case cutSummarize:
-		if c.turn.set.summarize != nil && res.Err == nil {
+		if _, secret := c.secret(); c.turn.set.summarize != nil && res.Err == nil && !secret {
 			return cutSummarize
 		}
 	case cutHead, cutTail:
@@ -159,12 +154,8 @@ func (c *call) strategy(res *tool.Result) string {
 
 // summary is what the host makes of content that is too long.
 func (c *call) summary(content []tool.Content) (string, error) {
-	var parts []string
-	for _, b := range countedIn(content) {
-		parts = append(parts, part(b, 0, size(b)))
-	}
-	text, request := strings.Join(parts, "\n"), c.shown()
-	summary, err := bounded(context.WithoutCancel(c.turn.ctx), otherTime, func(ctx context.Context) (string, error) {
+	text, request := strings.Join(textsOf(content), ""), c.shown()
+	summary, err := bounded(c.turn.ctx, otherTime, func(ctx context.Context) (string, error) {
 		return c.turn.set.summarize(ctx, request, text)
 	})
 	if err == nil && strings.TrimSpace(summary) == "" {
@@ -177,10 +168,18 @@ func (c *call) summary(content []tool.Content) (string, error) {
 type meter struct {
 	chars, tokens int
 	count         func(string) int // nil: tokens are estimated by length
+	deaf          *atomic.Bool     // the counter did not return once; nil: nobody remembers it
+}
+
+// meter is that of the call's own limits.
+func (c *call) meter() meter {
+	m := c.turn.set.meter(c.entry.tool.Limit)
+	m.deaf = &c.turn.deaf
+	return m
 }
 
 func (s *settings) meter(l tool.Limit) meter {
-	m := meter{l.Chars, l.Tokens, s.countTokens}
+	m := meter{chars: l.Chars, tokens: l.Tokens, count: s.countTokens}
 	if m.chars == 0 {
 		m.chars = defaultChars
 	}
@@ -215,19 +214,19 @@ func (m meter) roomy(res *tool.Result) bool {
 	return (m.chars < 0 || n <= m.chars) && n <= m.sure()
 }
 
-// tokensIn is how many tokens there are in texts that are more than sure to have
-// room. A counter that fails has found one in each byte.
+// tokensIn is how many tokens there are in texts that stand one below another. A
+// counter that fails has found one in each byte.
 func (m meter) tokensIn(texts []string) int {
-	n := 0
-	for _, text := range texts {
-		if text == "" {
-			continue
-		}
-		exact, err := bounded(context.Background(), otherTime, func(context.Context) (int, error) { return m.count(text), nil })
-		if err != nil || exact < 0 {
-			exact = len(text)
-		}
-		n += exact
+	text := strings.Join(texts, "\n")
+	if m.deaf != nil && m.deaf.Load() {
+		return len(text)
+	}
+	n, err := bounded(context.Background(), countTime, func(context.Context) (int, error) { return m.count(text), nil })
+	if errors.Is(err, errTookTooLong) && m.deaf != nil {
+		m.deaf.Store(true)
+	}
+	if err != nil || n < 0 {
+		return len(text)
 	}
 	return n
 }
@@ -238,30 +237,26 @@ func (m meter) surely(res *tool.Result) bool {
 	return res.Err == nil && m.chars >= 0 && sum(res.Content, count) > m.chars
 }
 
-// cut is what has room of an error and of the content beside it; nil: all of it.
-func (m meter) cut(res *tool.Result, how string) (failure, content *excerpt) {
-	texts := countedIn(res.Content)
-	most := m.sure()
-	if m.count != nil && m.tokens >= 0 {
-		most = min(m.tokens, math.MaxInt/farTooLong) * farTooLong // more is not counted
-	}
-	m.reduce(most, func(bytes int) (left []string) {
-		failure, content = divide(res, texts, how, room{m.chars, bytes})
-		switch {
-		case failure != nil:
-			left = append(left, failure.begin, failure.end)
-		case res.Err != nil:
-			left = append(left, res.Err.Text)
+// cut is what has room of an error, if there is one, and of the content beside
+// it; nil: all of it.
+func (m meter) cut(failure, content *side) (short, shown *excerpt) {
+	m.reduce(m.begin(), func(bytes int) (left []string) {
+		short, shown = divide(failure, content, room{m.chars, bytes})
+		if failure != nil {
+			left = failure.left(short)
 		}
-		if content != nil {
-			return append(left, content.begin, content.end)
-		}
-		for _, b := range texts {
-			left = append(left, part(b, 0, size(b)))
-		}
-		return left
+		return append(left, content.left(shown)...)
 	})
-	return failure, content
+	return short, shown
+}
+
+// begin is how many bytes are tried first: what is sure to have room, or, where
+// tokens are counted, what is not sure to have none.
+func (m meter) begin() int {
+	if m.count == nil || m.tokens < 0 {
+		return m.sure()
+	}
+	return min(m.tokens, math.MaxInt/farTooLong) * farTooLong
 }
 
 // most is a meter for at most so many characters.
@@ -275,7 +270,7 @@ func (m meter) most(chars int) meter {
 // within is what of an excerpt has room in so many characters.
 func (m meter) within(x *excerpt, chars int) (smaller *excerpt) {
 	m = m.most(chars)
-	m.reduce(m.sure(), func(bytes int) []string {
+	m.reduce(m.begin(), func(bytes int) []string {
 		smaller = x.within(room{m.chars, bytes})
 		return []string{smaller.begin, smaller.end}
 	})
@@ -288,12 +283,12 @@ func (m meter) within(x *excerpt, chars int) (smaller *excerpt) {
 func (m meter) reduce(bytes int, leave func(bytes int) (left []string)) {
 	const tries = 6
 	for range tries {
-		left := leave(bytes)
-		shown := 0
+		left := slices.DeleteFunc(leave(bytes), func(text string) bool { return text == "" })
+		shown := max(len(left)-1, 0) // a newline between each two
 		for _, text := range left {
 			shown += len(text)
 		}
-		if shown <= m.sure() {
+		if m.count == nil || shown <= m.sure() {
 			return
 		}
 		n := m.tokensIn(left)
@@ -305,21 +300,56 @@ func (m meter) reduce(bytes int, leave func(bytes int) (left []string)) {
 	leave(m.tokens)
 }
 
+// side is an error or the content beside it, which share a room.
+type side struct {
+	cut   *excerpt // it was cut before; nil: it was not
+	texts []*tool.Content
+	how   string
+}
+
+// size is how many characters and bytes it has.
+func (s *side) size() (chars, bytes int) {
+	if s.cut != nil {
+		return s.cut.first + s.cut.last, len(s.cut.begin) + len(s.cut.end)
+	}
+	for i, b := range s.texts {
+		chars, bytes = chars+count(b)+min(i, 1), bytes+size(b)+min(i, 1)
+	}
+	return chars, bytes
+}
+
+// within is what of it has room; nil: all of it, and it was not cut before.
+func (s *side) within(r room) *excerpt {
+	if s.cut != nil {
+		return s.cut.within(r)
+	}
+	if r.fits(s.size()) {
+		return nil
+	}
+	return excerptOf(s.texts, s.how, r)
+}
+
+// left are the texts of it that are shown.
+func (s *side) left(x *excerpt) (texts []string) {
+	if x != nil {
+		return []string{x.begin, x.end}
+	}
+	for _, b := range s.texts {
+		texts = append(texts, part(b, 0, size(b)))
+	}
+	return texts
+}
+
 // divide is what has room of an error and of the content beside it.
-func divide(res *tool.Result, texts []*tool.Content, how string, r room) (failure, content *excerpt) {
-	chars, bytes := sum(res.Content, count), sum(res.Content, size)
-	if res.Err != nil {
-		newline := min(bytes, 1) // between error and content
-		own := []*tool.Content{{Type: tool.TextContent, Text: res.Err.Text}}
-		errChars, errBytes := count(own[0]), size(own[0])
-		if left := r.beside(chars+newline, bytes+newline); !left.fits(errChars, errBytes) {
-			failure = excerptOf(own, cutMiddle, left)
-			errChars, errBytes = failure.first+failure.last, len(failure.begin)+len(failure.end)
+func divide(failure, content *side, r room) (short, shown *excerpt) {
+	if failure != nil {
+		chars, bytes := content.size()
+		newline := min(bytes, 1) // between the two
+		short = failure.within(r.beside(chars+newline, bytes+newline))
+		if chars, bytes = failure.size(); short != nil {
+			chars, bytes = short.first+short.last, len(short.begin)+len(short.end)
 		}
-		r = r.less(errChars+newline, errBytes+newline)
+		r = r.less(chars+newline, bytes+newline)
 	}
-	if !r.fits(chars, bytes) {
-		content = excerptOf(texts, how, r)
-	}
-	return failure, content
+	return short, content.within(r)
 }

@@ -2,6 +2,7 @@ package ferrule
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -24,12 +25,14 @@ const (
 type histories struct {
 	mu   sync.Mutex
 	seed maphash.Seed
-	of   map[string]*history // by agent
+	of   map[historyKey]*history
 }
+
+// historyKey names an agent in one of its runs.
+type historyKey struct{ agent, run string }
 
 // history is the last calls of one agent in one run, in their order.
 type history struct {
-	run   string
 	gone  int // calls before the first that is remembered
 	calls []past
 }
@@ -42,6 +45,7 @@ type past struct {
 	odd    bool  // equal to no other: it says nothing about loops
 	skip   bool  // it was not run because of a loop: as if it had not been made
 	nudged uint8 // the length of the cycle that its result told of; 0: none
+	times  int   // how often that was
 }
 
 // note gives a call that arrives its place in its agent's history.
@@ -51,29 +55,51 @@ func (c *call) note() {
 	if c.entry != nil {
 		name = c.entry.wire
 	}
-	caller := &c.first.Caller
+	now := past{key: h.keyOf(name, c.input), odd: c.entry != nil && c.entry.tool.Repeatable}
+	key := historyKey{c.first.Caller.Agent, c.first.Caller.Run}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.of == nil {
-		h.of, h.seed = make(map[string]*history), maphash.MakeSeed()
-	}
-	own := h.of[caller.Agent]
-	if own == nil || own.run != caller.Run {
-		own = &history{run: caller.Run}
-		h.of[caller.Agent] = own
+	own := h.of[key]
+	if own == nil {
+		own = new(history)
+		keep(&h.of, key, own)
 	}
 	if len(own.calls) == maxPast {
 		own.calls = append(own.calls[:0], own.calls[maxPast/2:]...)
 		own.gone += maxPast / 2
 	}
-	own.calls = append(own.calls, past{
-		key: mix(maphash.String(h.seed, name), maphash.Bytes(h.seed, c.input)),
-		odd: c.entry != nil && c.entry.tool.Repeatable,
-	})
+	own.calls = append(own.calls, now)
 	c.history, c.place = own, own.gone+len(own.calls)-1
 }
 
-func mix(a, b uint64) uint64 { return (a<<23 | a>>41) ^ b*0x9e3779b97f4a7c15 }
+// keyOf tells one call from another. Blanks around values do not count, and blank
+// input is {}.
+func (h *histories) keyOf(name string, input []byte) uint64 {
+	var sum maphash.Hash
+	sum.SetSeed(h.seed)
+	_, _ = sum.WriteString(name) // it never fails
+	_ = sum.WriteByte(0)
+	from, written, quoted := 0, 0, false
+	write := func(part []byte) {
+		n, _ := sum.Write(part)
+		written += n
+	}
+	for i := 0; i < len(input); i++ {
+		switch b := input[i]; {
+		case b == '"':
+			quoted = !quoted
+		case b == '\\' && quoted:
+			i++
+		case !quoted && (b == ' ' || b == '\n' || b == '\t' || b == '\r'):
+			write(input[from:i])
+			from = i + 1
+		}
+	}
+	if write(input[from:]); written == 0 {
+		_, _ = sum.WriteString("{}")
+	}
+	return sum.Sum64()
+}
 
 // at is the call at a place; nil: it is forgotten.
 func (h *history) at(place int) *past {
@@ -84,11 +110,11 @@ func (h *history) at(place int) *past {
 }
 
 // until are the calls up to one, the latest first, as far back as all of them
-// have their results.
-func (h *history) until(place int) (list [lookBack]*past, n int) {
+// have their results. Calls of that key that have none yet can be passed over.
+func (h *history) until(place int, pass uint64) (list [lookBack]*past, n int) {
 	for i := place; i >= h.gone && n < lookBack; i-- {
 		p := h.at(i)
-		if p.skip {
+		if p.skip || !p.done && p.key == pass {
 			continue
 		}
 		if !p.done || p.odd {
@@ -117,47 +143,52 @@ func repeats(list []*past, n int) int {
 
 // looping is how often a call was made whose result has told of it; 0: it may
 // run.
-func (h *history) looping(place int) int {
+func (h *history) looping(place int, pass uint64) int {
 	p := h.at(place)
 	if p == nil || p.odd {
 		return 0
 	}
-	all, n := h.until(place - 1)
+	all, n := h.until(place-1, pass)
 	list := all[:n]
-	if times := repeats(list, 1); times >= sameInRow && list[0].key == p.key && slices.ContainsFunc(list[:times], func(q *past) bool { return q.nudged == 1 }) {
-		return times
-	}
-	if n == 0 || list[0].nudged < 2 {
+	if n == 0 {
 		return 0
 	}
-	cycle := int(list[0].nudged)
-	if slices.ContainsFunc(list[:cycle], func(q *past) bool { return q.key == p.key }) {
-		return repeats(list, cycle)
+	last := list[0]
+	if times := repeats(list, 1); times >= sameInRow && last.key == p.key && slices.ContainsFunc(list[:times], func(q *past) bool { return q.nudged == 1 }) {
+		return max(times, last.times)
+	}
+	cycle := int(last.nudged)
+	if cycle > 1 && slices.ContainsFunc(list[:cycle], func(q *past) bool { return q.key == p.key }) {
+		return last.times
 	}
 	return 0
 }
 
 // end notes the result of a call, and is how often it was the same where that is
 // a loop; 0: it is none.
-func (h *history) end(place int, result uint64, odd bool) int {
+func (h *history) end(place int, now past) int {
 	p := h.at(place)
 	if p == nil {
 		return 0
 	}
-	p.result, p.done = result, true
-	if p.odd = p.odd || odd; p.odd || p.skip {
+	p.result, p.done, p.odd, p.skip = now.result, true, p.odd || now.odd, p.skip || now.skip
+	if p.odd || p.skip {
 		return 0
 	}
-	all, n := h.until(place)
-	if times := repeats(all[:n], 1); times >= sameInRow {
-		p.nudged = 1
-		return times
-	}
-	for cycle := 2; cycle <= maxCycle; cycle++ {
-		if times := repeats(all[:n], cycle); times >= cycleTimes {
-			p.nudged = uint8(cycle)
-			return times
+	all, n := h.until(place, 0)
+	for cycle := 1; cycle <= maxCycle; cycle++ {
+		times, most := repeats(all[:n], cycle), cycleTimes
+		if cycle == 1 {
+			most = sameInRow
 		}
+		if times < most {
+			continue
+		}
+		if n > cycle && int(all[cycle].nudged) == cycle { // more often than it was looked back
+			times = max(times, all[cycle].times+1)
+		}
+		p.nudged, p.times = uint8(cycle), times
+		return times
 	}
 	return 0
 }
@@ -171,7 +202,7 @@ func (c *call) loop() *tool.Error {
 	c.unlooped = true // it is looked at once
 	h := &c.turn.view.session.conv.histories
 	h.mu.Lock()
-	times := c.history.looping(c.place)
+	times := c.history.looping(c.place, 0)
 	h.mu.Unlock()
 	if times == 0 {
 		return nil
@@ -200,49 +231,93 @@ func (c *call) nudge(res *tool.Result) string {
 		return ""
 	}
 	h := &c.turn.view.session.conv.histories
-	odd := saysNothing(res)
-	var sum uint64
-	if !odd {
-		sum = h.sumOf(res)
+	now := saysNothing(res)
+	if !now.odd && !now.skip {
+		now.result = h.sumOf(res)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	times := c.history.end(c.place, sum, odd)
+	times := c.history.end(c.place, now)
 	if times == 0 {
 		return ""
 	}
 	return fmt.Sprintf("You have made this call %d times with the same result. Change the input or stop.", times)
 }
 
-// saysNothing reports that a result is not about the call itself: it was stopped,
-// or waits.
-func saysNothing(res *tool.Result) bool {
+// saysNothing is what a result means for loops that is not about the call itself.
+// One that waits was as if it had not been made: it comes again. One that was
+// stopped is equal to no other.
+func saysNothing(res *tool.Result) (p past) {
 	if res.Err == nil {
-		return false
+		return p
 	}
 	switch res.Err.Kind {
-	case tool.Pending, tool.Suspended, tool.Aborted, tool.Expired, tool.NotLoaded, tool.Loop:
-		return true
+	case tool.Pending, tool.Suspended, tool.Loop:
+		p.skip = true
+	case tool.Aborted, tool.Expired, tool.NotLoaded:
+		p.odd = true
 	default:
+	}
+	return p
+}
+
+// comesAgain reports that a call is likely to be a loop when its turn has come:
+// nobody is asked for it before.
+func (c *call) comesAgain() bool {
+	if c.history == nil {
 		return false
 	}
+	h := &c.turn.view.session.conv.histories
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := c.history.at(c.place)
+	return p != nil && c.history.looping(c.place, p.key) > 0
+}
+
+// tell puts what the model is told of a loop behind a result.
+func (c *call) tell(res tool.Result) tool.Result {
+	if c.told != "" {
+		res.Content = append(slices.Clip(res.Content), tool.Text(c.told))
+	}
+	return res
+}
+
+// untell takes it away, for who cuts the result.
+func (c *call) untell(res tool.Result) tool.Result {
+	if c.told != "" {
+		res.Content = res.Content[:len(res.Content)-1]
+	}
+	return res
 }
 
 // sumOf tells one result from another.
 func (h *histories) sumOf(res *tool.Result) uint64 {
-	sum := uint64(len(res.Content))
+	var sum maphash.Hash
+	sum.SetSeed(h.seed)
+	number := func(n int) {
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], uint64(n)) //nolint:gosec // any bits will do
+		_, _ = sum.Write(b[:])                         // it never fails
+	}
+	text := func(s string) {
+		number(len(s))
+		_, _ = sum.WriteString(s)
+	}
 	for i := range res.Content {
 		b := &res.Content[i]
-		for _, text := range []string{string(b.Type), b.Text, b.URI} {
-			sum = mix(sum, maphash.String(h.seed, text))
+		for _, s := range [...]string{string(b.Type), b.Text, b.MediaType, b.Name, b.URI} {
+			text(s)
 		}
-		for _, data := range [][]byte{b.JSON, b.Data} {
-			sum = mix(sum, maphash.Bytes(h.seed, data))
+		for _, data := range [...][]byte{b.JSON, b.Data} {
+			number(len(data))
+			_, _ = sum.Write(data)
 		}
+		number(b.Width)
+		number(b.Height)
 	}
 	if res.Err != nil {
-		sum = mix(sum, maphash.String(h.seed, string(res.Err.Kind)))
-		sum = mix(sum, maphash.String(h.seed, res.Err.Text))
+		text(string(res.Err.Kind))
+		text(res.Err.Text)
 	}
-	return sum
+	return sum.Sum64()
 }

@@ -21,39 +21,66 @@ const (
 )
 
 // keepable reports whether a result of this call can be kept when it is too
-// long. Secret ones never are, nor are pages of what is kept already.
+// long: there is a store that answers, and the agent can read what it keeps.
+// Secret results never are, nor are pages of what is kept already.
 func (c *call) keepable() bool {
-	return c.turn.set.blobs != nil && c.entry.tool.OutputSensitivity != tool.Secret && !c.entry.pages
+	t := c.turn
+	if t.set.blobs == nil || c.entry.pages || t.mute.Load() || t.view.tools.names[t.set.reader.wire] != t.set.reader {
+		return false
+	}
+	_, secret := c.secret()
+	return !secret
 }
 
-// offload keeps the whole text of a result for its session. From the next view
-// on the session is offered the tool that reads it.
-func (c *call) offload(x *excerpt, res *tool.Result) error {
-	set, conv := c.turn.set, c.turn.view.session.conv
-	var parts []string
-	for i, b := range countedIn(res.Content) {
-		if i > 0 {
-			parts = append(parts, "\n")
-		}
-		parts = append(parts, part(b, 0, size(b)))
-	}
+// offload keeps a whole text for the session of the call, and is what an operator
+// hears of it. From the next view on the session is offered the tool that reads
+// it.
+func (c *call) offload(x *excerpt, res *tool.Result, parts ...string) (said string) {
+	t := c.turn
 	note := durable.Note{
 		Source: c.entry.source.Name, Tool: c.entry.tool.Name,
 		Trust: c.believed(res), Sensitivity: c.entry.tool.OutputSensitivity,
 	}
-	handle, err := bounded(context.WithoutCancel(c.turn.ctx), otherTime, func(ctx context.Context) (string, error) {
-		set.sweep(ctx)
-		return set.blobs.Put(ctx, conv.key.owner(), note, parts...)
+	ctx, d := t.storing()
+	handle, err := bounded(ctx, d, func(ctx context.Context) (string, error) {
+		return t.set.blobs.Put(ctx, t.view.session.conv.key.owner(), note, parts...)
 	})
 	if err == nil && handle == "" {
 		err = errors.New("the store gave no handle")
 	}
 	if err != nil {
-		return err
+		if errors.Is(err, errTookTooLong) {
+			t.mute.Store(true) // this turn does not wait for it again
+		}
+		return ", not kept: " + err.Error()
 	}
 	x.handle = handle
-	conv.load(set.reader)
-	return nil
+	t.view.session.conv.load(t.set.reader)
+	t.set.sweep()
+	return ", kept as " + handle
+}
+
+// storeTime is how long a store may take for one thing.
+const storeTime = 10 * time.Second
+
+// storing is the context in which results are kept, and for how long: the host's
+// stop ends it, but what ends after that still has a moment.
+func (t *Turn) storing() (context.Context, time.Duration) {
+	if t.ctx.Err() == nil {
+		return t.ctx, storeTime
+	}
+	return context.WithoutCancel(t.ctx), grace
+}
+
+// textsOf are the texts of content, with a newline between each two.
+func textsOf(content []tool.Content) (parts []string) {
+	for i, b := range countedIn(content) {
+		if i > 0 {
+			parts = append(parts, "\n")
+		}
+		parts = append(parts, part(b, 0, size(b)))
+	}
+	return parts
 }
 
 // believed is how far the result is.
@@ -72,26 +99,40 @@ func (k sessionKey) owner() string { return policy.Digest(k.tenant, k.principal,
 
 // sweep removes old results, now and then. What fails does so again later; an
 // event says it.
-func (s *settings) sweep(ctx context.Context) {
+func (s *settings) sweep() {
 	now, last := time.Now(), s.swept.Load()
 	if last != nil && now.Sub(*last) < sweepEvery || !s.swept.CompareAndSwap(last, &now) {
 		return
 	}
-	if _, err := s.blobs.Sweep(ctx, now.Add(-keptFor)); err != nil && s.observe != nil {
+	_, err := bounded(context.Background(), storeTime, func(ctx context.Context) (int, error) { return s.blobs.Sweep(ctx, now.Add(-keptFor)) })
+	if err != nil && s.observe != nil {
 		s.emit(audit.Event{Kind: audit.Found, Name: "Runtime.Blobs", Text: fmt.Sprintf("sweep: %v", err)})
 	}
 }
+
+// recallAgain is how long a session that could not be told whether something is
+// kept for it does not ask again.
+const recallAgain = time.Minute
 
 // recall offers the tool that reads kept results to a session that has some from
 // an earlier process.
 func (c *conversation) recall(ctx context.Context) {
 	set := &c.rt.set
-	if set.blobs == nil || !c.recalled.CompareAndSwap(false, true) {
+	if set.blobs == nil {
 		return
 	}
-	holds, err := bounded(ctx, otherTime, func(ctx context.Context) (bool, error) { return set.blobs.Holds(ctx, c.key.owner()) })
+	at := c.recallAt.Load()
+	if at != nil && time.Now().Before(*at) {
+		return
+	}
+	next := time.Now().Add(1 << 62) // it is asked once
+	if !c.recallAt.CompareAndSwap(at, &next) {
+		return
+	}
+	holds, err := bounded(ctx, storeTime, func(ctx context.Context) (bool, error) { return set.blobs.Holds(ctx, c.key.owner()) })
 	if err != nil {
-		c.recalled.Store(false) // the next view asks again
+		again := time.Now().Add(recallAgain)
+		c.recallAt.Store(&again)
 		if set.observe != nil {
 			set.emit(audit.Event{Kind: audit.Found, Session: c.name, Name: "Runtime.Blobs", Text: fmt.Sprintf("look for kept results: %v", err)})
 		}
@@ -133,6 +174,7 @@ func readerTool(blobs durable.Blobs, m meter) (*tool.Tool, error) {
 				"Without any it begins at the start. Each page says how to go on.",
 			Claims:      tool.Claims{ReadOnly: true, Local: true, Idempotent: true, Touches: []tool.Access{}},
 			Cooperative: true, Cancel: true, Deferred: true,
+			Limit: tool.Limit{Chars: defaultChars, Tokens: defaultTokens, Cut: cutMiddle},
 		},
 		Validate: func(_ context.Context, r pageRequest) (json.RawMessage, error) { return nil, r.check() },
 		Run: func(ctx context.Context, r pageRequest) (tool.Result, error) {

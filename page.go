@@ -98,7 +98,7 @@ func (r pageRequest) lines() (s span, err error) {
 
 // read is one page: its text, then what is said about it.
 func (r pageRequest) read(ctx context.Context, b *durable.Blob, m meter) ([]tool.Content, error) {
-	p := &paper{ctx: ctx, Blob: b, meter: m}
+	p := &paper{ctx: ctx, Blob: b, meter: m, buf: make([]byte, min(readAtOnce, b.Size+1))}
 	switch {
 	case r.Offset > b.Size:
 		return nil, &tool.Error{Kind: tool.InvalidValue, Text: fmt.Sprintf("ValidationError: offset: got %d, want at most %d, the size of the result in bytes", r.Offset, b.Size)}
@@ -114,11 +114,12 @@ func (r pageRequest) read(ctx context.Context, b *durable.Blob, m meter) ([]tool
 	return p.from(r.Offset)
 }
 
-// paper is a kept result that is read.
+// paper is a kept result that is read, in little memory.
 type paper struct {
 	ctx context.Context //nolint:containedctx // of the one call that reads
 	*durable.Blob
 	meter meter
+	buf   []byte // what is read at once
 }
 
 // ReadAt reads while the call lasts, and knows the end of the text.
@@ -179,14 +180,19 @@ func (p *paper) start(at int64) (int64, error) {
 // page is the text from one offset up to another, or as much of it as a page
 // holds.
 func (p *paper) page(at, end int64) (string, error) {
-	most := int64(pageTokens * bytesPerToken)
+	most := min(end-at, pageTokens*bytesPerToken)
 	var b strings.Builder
-	b.Grow(int(min(end-at, most)))
-	if _, err := io.Copy(&b, io.NewSectionReader(p, at, min(end-at, most))); err != nil {
-		return "", err
+	b.Grow(int(most))
+	for done := int64(0); done < most; {
+		n, err := p.ReadAt(p.buf[:min(int64(len(p.buf)), most-done)], at+done)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", err
+		}
+		b.Write(p.buf[:n])
+		done += int64(n)
 	}
 	text := b.String()
-	if at+int64(len(text)) < end {
+	if at+most < end {
 		text = text[:whole(text)]
 	}
 	x := &excerpt{how: cutHead, begin: text, first: utf8.RuneCountInString(text)}
@@ -274,13 +280,12 @@ func (p *paper) count() (int64, error) {
 
 // skip is the place behind so many lines, and behind how many there was one.
 func (p *paper) skip(at, lines int64) (to, found int64, err error) {
-	buf := make([]byte, readAtOnce)
 	for at < p.Size && found < lines {
-		n, err := p.ReadAt(buf[:min(int64(len(buf)), p.Size-at)], at)
+		n, err := p.ReadAt(p.buf[:min(int64(len(p.buf)), p.Size-at)], at)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return 0, 0, err
 		}
-		piece := buf[:n]
+		piece := p.buf[:n]
 		if in := int64(bytes.Count(piece, []byte{'\n'})); found+in < lines {
 			found += in
 			at += int64(n)
@@ -293,116 +298,4 @@ func (p *paper) skip(at, lines int64) (to, found int64, err error) {
 		}
 	}
 	return at, found, nil
-}
-
-// scan gives the lines of a text, one after another, in little memory: a line
-// that is longer than what is read at once comes in pieces.
-type scan struct {
-	p      *paper
-	at     int64 // of what comes next
-	buf    []byte
-	lo, hi int // of buf: read, and not given yet
-}
-
-// next is a line with its newline, or a piece of one; "" at the end.
-func (s *scan) next() (piece []byte, err error) {
-	rest := s.buf[s.lo:s.hi]
-	i := bytes.IndexByte(rest, '\n')
-	if i < 0 && s.at+int64(len(rest)) < s.p.Size && len(rest) < len(s.buf) {
-		s.hi = copy(s.buf, rest)
-		s.lo = 0
-		n, err := s.p.ReadAt(s.buf[s.hi:min(int64(len(s.buf)), s.p.Size-s.at)], s.at+int64(s.hi))
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
-		}
-		s.hi += n
-		rest = s.buf[:s.hi]
-		i = bytes.IndexByte(rest, '\n')
-	}
-	n := i + 1
-	if n == 0 {
-		if n = len(rest); s.at+int64(n) < s.p.Size {
-			n = whole(rest)
-		}
-	}
-	s.lo += n
-	s.at += int64(n)
-	return rest[:n], nil
-}
-
-// shownAround is how much of a long line is shown around what was found in it,
-// in bytes.
-const shownAround = 200
-
-// search is the page with the lines in which a pattern is found, from an offset
-// on.
-func (p *paper) search(from int64, pattern string) ([]tool.Content, error) {
-	re, err := compile(pattern)
-	if err != nil {
-		return nil, err
-	}
-	if from, err = p.start(from); err != nil {
-		return nil, err
-	}
-	before := &paper{p.ctx, &durable.Blob{Size: from, ReaderAt: p.Blob}, p.meter}
-	_, number, err := before.skip(0, from+1)
-	if err != nil {
-		return nil, err
-	}
-	var b strings.Builder
-	chars, found := 0, 0
-	s := scan{p: p, at: from, buf: make([]byte, readAtOnce)}
-	for number++; ; {
-		at := s.at
-		piece, err := s.next()
-		if err != nil {
-			return nil, err
-		}
-		if len(piece) == 0 {
-			return pageOf(b.String(), fmt.Sprintf("[Found in %s from offset %d to the end.]", lines(found), from)), nil
-		}
-		line := bytes.TrimRight(piece, "\r\n")
-		if where := re.FindIndex(line); where != nil {
-			text := hit(number, at, line, where)
-			n := utf8.RuneCountInString(text)
-			if chars+n > pageChars || b.Len()+len(text) > min(p.meter.sure(), pageTokens*bytesPerToken) {
-				return pageOf(b.String(), fmt.Sprintf("[Found in %s from offset %d on. The page is full: go on with the pattern and offset %d.]", lines(found), from, at)), nil
-			}
-			b.WriteString(text)
-			chars += n
-			found++
-		}
-		if len(line) < len(piece) {
-			number++
-		}
-	}
-}
-
-func lines(n int) string {
-	if n == 1 {
-		return "1 line"
-	}
-	return fmt.Sprintf("%d lines", n)
-}
-
-// hit is a line in which something was found.
-func hit(number, at int64, line []byte, where []int) string {
-	from, to := 0, len(line)
-	if len(line) > 2*shownAround {
-		from, to = max(where[0]-shownAround, 0), min(min(where[1], where[0]+shownAround)+shownAround, len(line))
-		for from > 0 && !utf8.RuneStart(line[from]) {
-			from--
-		}
-		for to < len(line) && !utf8.RuneStart(line[to]) {
-			to++
-		}
-	}
-	text := valid(string(line[from:to]))
-	if from > 0 {
-		text = "…" + text
-	}
-	if to < len(line) {
-		text += "…"
-	}
-	return fmt.Sprintf("%d (offset %d): %s\n", number, at+int64(from), text)
 }

@@ -47,7 +47,7 @@ func (r pageRequest) page(b *durable.Blob, m meter) (text, said string, err erro
 
 func TestReadResult(t *testing.T) {
 	t.Parallel()
-	plain := meter{pageChars, pageTokens, nil}
+	plain := meter{chars: pageChars, tokens: pageTokens}
 	for _, tt := range []struct {
 		rule, text string
 		r          pageRequest
@@ -107,7 +107,7 @@ func TestReadResult(t *testing.T) {
 	t.Run("O5 pages of any size, by offset: every byte, no character in halves", func(t *testing.T) {
 		rapid.Check(t, func(r *rapid.T) {
 			text := strings.ToValidUTF8(textOf().Draw(r, "text"), "\uFFFD")
-			m := meter{rapid.IntRange(4, 300).Draw(r, "chars"), rapid.IntRange(4, 300).Draw(r, "tokens"), nil}
+			m := meter{chars: rapid.IntRange(4, 300).Draw(r, "chars"), tokens: rapid.IntRange(4, 300).Draw(r, "tokens")}
 			if rapid.Bool().Draw(r, "counted") {
 				m.count = func(s string) int { return len(s) }
 			}
@@ -232,7 +232,7 @@ func FuzzPage(f *testing.F) {
 			return
 		}
 		r := pageRequest{Offset: offset, Lines: lines, Pattern: pattern}
-		m := meter{pageChars, pageTokens, nil}
+		m := meter{chars: pageChars, tokens: pageTokens}
 		page, said, err := r.page(keptText(t, text), m)
 		if err == nil && (!utf8.ValidString(page+said) || utf8.RuneCountInString(page) > pageChars || said == "") {
 			t.Errorf("%+v: page %.100q, said %q", r, page, said)

@@ -19,7 +19,7 @@ import (
 // A recording holds arguments, results and the operator's texts as they are.
 // Where a tool says that its arguments or its results are [tool.Secret],
 // [withheld: secret] stands for them, and for the text of an error: it may quote
-// either.
+// either. Arguments that were sent to no tool that is registered are recorded.
 //
 // After a Write that failed nothing more is written, so that what there is can
 // be read: give each process a writer of its own. Calls go on. Err tells why,
@@ -136,9 +136,12 @@ func (c *call) withhold(l *line) {
 
 // secret reports whether the arguments and the result of a call are.
 func (c *call) secret() (in, out bool) {
-	if c.entry != nil {
-		info := &c.entry.tool.Info
-		in, out = info.InputSensitivity >= tool.Secret, info.OutputSensitivity >= tool.Secret
+	e := c.entry
+	if e == nil { // cut off, or not in this view: its input may be meant for a tool all the same
+		e = c.turn.view.session.rt.reg.find(c.first.CalledAs)
+	}
+	if e != nil {
+		in, out = e.tool.InputSensitivity >= tool.Secret, e.tool.OutputSensitivity >= tool.Secret
 	}
 	return in || c.replayed != nil && c.replayed.withheld, out
 }

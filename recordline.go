@@ -100,7 +100,7 @@ func appendBlock(b []byte, c *tool.Content) []byte {
 	b = appendText(append(b, `{"type":`...), string(c.Type))
 	b = appendNamed(b, `,"text":`, c.Text)
 	if len(c.JSON) > 0 {
-		b = appendJSON(b, `,"json`, c.JSON, true) // phase 8 has looked
+		b = appendJSON(b, `,"json`, c.JSON, true) // phase 8, or who gave it up, has looked
 	}
 	if len(c.Data) > 0 {
 		b = base64.StdEncoding.AppendEncode(append(b, `,"data":"`...), c.Data)

@@ -136,11 +136,12 @@ func (rt *Runtime) Replace(t *tool.Tool) error {
 }
 
 // Remove takes a tool away, by the name that models use and not by an alias, and
-// says whether it was there. Views that were made before still have it.
+// says whether it was there. Views that were made before still have it. Ferrule's
+// own read_result stays as long as there is a store.
 func (rt *Runtime) Remove(name string) bool {
 	rt.freeze()
 	e := rt.reg.find(name)
-	if e == nil || e.wire != name {
+	if e == nil || e.wire != name || e.pages {
 		return false
 	}
 	removed := false

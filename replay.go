@@ -28,9 +28,9 @@ import (
 // but that a tool asked for the end of the run was.
 //
 // A session is answered from the recorded one of its own tenant, principal and
-// name; without one, as with names that were made up, from the first in the
-// recording that no other session has taken. Agents of a session are told
-// apart.
+// name; without one, as with names that were made up, from the first of its
+// tenant and principal that no other session has taken, those with made-up names
+// first. Agents of a session are told apart.
 //
 // A Replay is for one [Runtime]. It is safe for concurrent use.
 type Replay struct {
@@ -176,13 +176,21 @@ func (p *Replay) of(c *conversation) *recording {
 	if c.replay != nil {
 		return c.replay
 	}
+	of := func(name string) int { // how well a recorded session fits that is not the one of this name
+		if madeUp(name) {
+			return 2
+		}
+		return 1
+	}
+	best := 0
 	for _, s := range p.sessions {
 		if s.name == c.key {
 			c.replay = s
 			break
 		}
-		if c.replay == nil && !s.taken {
-			c.replay = s
+		same := s.name.tenant == c.key.tenant && s.name.principal == c.key.principal
+		if fit := of(s.name.session); same && !s.taken && fit > best {
+			c.replay, best = s, fit
 		}
 	}
 	if c.replay != nil {

@@ -85,10 +85,9 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 		}
 		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool has run already and may not run twice.", Detail: "a wrapper called next again"}}
 	}
-	if c.runs++; c.runs > 1 {
-		c.flow(false).forget()
-	}
-	l := &lease{ctx: c.turn.ctx, turn: c.turn, call: c, runs: true}
+	c.runs++
+	c.flow(false).forget()
+	l := &lease{ctx: c.turn.ctx, turn: c.turn, call: c, runs: true, req: c.req}
 	l.env = c.host(l).Env()
 	d, _ := t.RunTime()
 	if !c.begin(l, d) {
@@ -114,8 +113,11 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 		cause = errTime // nobody looked
 	}
 	res.Err = c.runFailure(err, cause)
-	if len(res.Content) == 0 && !c.suspends {
-		res.Content = c.flow(false).streamed()
+	if streamed := c.streamed(l); len(res.Content) == 0 && !c.suspends {
+		res.Content = streamed
+	}
+	if c.entry.pages {
+		c.origin = res.Origin
 	}
 	c.lower(res.Trust)
 	if res.Err != nil {

@@ -226,7 +226,7 @@ func (rt *Runtime) take() {
 	s.sources, s.tenants = gates(rt.SourceLimits), gates(rt.TenantLimits)
 	s.setLimit(rt.Limit)
 	s.over = &ending{cause: errOver}
-	s.name = strings.ToLower(rand.Text()[:12])
+	s.name = strings.ToLower(rand.Text()[:nameSize])
 	rt.reg.open(rt)
 	s.keep(rt)
 }
@@ -234,18 +234,26 @@ func (rt *Runtime) take() {
 // keep takes what becomes of long results.
 func (s *settings) keep(rt *Runtime) {
 	s.blobs, s.countTokens, s.summarize = rt.Blobs, rt.CountTokens, rt.Summarize
-	if s.turnChars = rt.TurnChars; s.turnChars == 0 {
+	s.turnChars = rt.TurnChars
+	if s.turnChars < 0 && s.turnChars != tool.Unlimited {
+		s.findings = append(s.findings, Finding{"Runtime.TurnChars", fmt.Sprintf("got %d, want 0 for %d, more, or tool.Unlimited", rt.TurnChars, defaultTurnChars)})
+		s.turnChars = 0
+	}
+	if s.turnChars == 0 {
 		s.turnChars = defaultTurnChars
 	}
 	if s.blobs == nil {
 		return
 	}
 	var err error
-	if s.reader, err = rt.reg.addReader(s.blobs, meter{pageChars, pageTokens, s.countTokens}); err != nil {
+	if s.reader, err = rt.reg.addReader(s.blobs, meter{chars: pageChars, tokens: pageTokens, count: s.countTokens}); err != nil {
 		s.blobs = nil // nobody could read what is kept
 		s.findings = append(s.findings, Finding{"Runtime.Blobs", err.Error()})
 	}
 }
+
+// nameSize is how long the random name of a runtime is.
+const nameSize = 12
 
 // maxConcurrency names the environment variable for Runtime.Limit.
 const (

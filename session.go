@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -43,6 +45,7 @@ func (rt *Runtime) Session(c tool.Caller) *Session {
 	if conv == nil {
 		conv = &conversation{rt: rt, key: key, name: c.Session}
 		conv.cond.L = &conv.mu
+		conv.histories.seed = maphash.MakeSeed()
 		conv.closed.Store(rt.closed)
 		if rt.sessions == nil {
 			rt.sessions = make(map[sessionKey]*conversation)
@@ -53,6 +56,14 @@ func (rt *Runtime) Session(c tool.Caller) *Session {
 }
 
 type sessionKey struct{ tenant, principal, session string }
+
+// madeUp reports whether a name looks like one that a runtime gave to a session
+// without a name.
+func madeUp(name string) bool {
+	of, n, ok := strings.Cut(name, "-s")
+	_, err := strconv.ParseUint(n, 10, 64)
+	return ok && err == nil && len(of) == nameSize && strings.ToLower(of) == of
+}
 
 // View is what this session is offered now. While nothing changes it costs
 // nothing. Tools that are asked for their form, or whether they are enabled, have
@@ -140,8 +151,8 @@ type conversation struct {
 	name string
 
 	anyLoaded atomic.Bool
-	recalled  atomic.Bool  // it was looked for results that an earlier process kept
-	lostCount atomic.Int64 // of lost, so that nobody looks for nothing
+	recallAt  atomic.Pointer[time.Time] // when to look for results that an earlier process kept; nil: now
+	lostCount atomic.Int64              // of lost, so that nobody looks for nothing
 
 	turns  atomic.Int64 // begun so far
 	active atomic.Int64 // of them: not over; and feeds

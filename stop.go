@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/schema"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -214,7 +215,7 @@ func (t *Turn) giveUp(l *lease) {
 	case why != nil:
 		res = why.result(c)
 	case errors.Is(cause, errTime):
-		res = tool.Result{Content: c.flow(false).streamed(), Err: c.timedOut("it did not return and was given up")}
+		res = tool.Result{Content: c.soFar(l), Err: c.timedOut("it did not return and was given up")}
 	}
 	if lostAs != nil && why == nil && !errors.Is(cause, errOver) {
 		res.Err = lostAs(errTookTooLong)
@@ -223,6 +224,23 @@ func (t *Turn) giveUp(l *lease) {
 		t.stopSiblings(c)
 	}
 	t.settle(c, res)
+}
+
+// soFar is what a call that was given up has streamed, if it can be sent: no
+// function is called for it any more, so that where an output hook would see it
+// there is none.
+func (c *call) soFar(l *lease) []tool.Content {
+	hooked := slices.ContainsFunc(c.turn.hooks, func(h Hook) bool { return h.Output != nil && h.Only.match(c.entry) })
+	if !l.runs || hooked {
+		return nil
+	}
+	content := c.streamed(l)
+	for i := range content {
+		if b := &content[i]; checkBlock(b) != "" || b.Type == tool.JSONContent && schema.ValidBytes(b.JSON) != nil {
+			return nil
+		}
+	}
+	return mended(tool.Result{Content: content}).Content
 }
 
 // late records what a call that was given up returned at last. It is false for

@@ -32,6 +32,10 @@ func (v *View) Stream(ctx context.Context, calls iter.Seq2[tool.Call, error]) it
 // ranged over once, and the turn is over then.
 func (t *Turn) Stream(calls iter.Seq2[tool.Call, error]) iter.Seq2[tool.Result, error] {
 	return func(yield func(tool.Result, error) bool) {
+		if !t.streamsFirst() {
+			yield(tool.Result{}, errors.New("the turn is over, or has a stream already"))
+			return
+		}
 		whole := false
 		defer func() {
 			if !whole { // who ranges over it has panicked, or ended its goroutine
@@ -53,13 +57,28 @@ func (t *Turn) Stream(calls iter.Seq2[tool.Call, error]) iter.Seq2[tool.Result, 
 	}
 }
 
+// streamsFirst makes the turn one whose results are given out one by one, if it
+// is not one already.
+func (t *Turn) streamsFirst() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.streams || t.closed {
+		return false
+	}
+	t.streams, t.gone = true, make(chan struct{})
+	return true
+}
+
 // errDiscarded is why calls are stopped whose results nobody wants.
 var errDiscarded = errors.New("the stream of results was left")
 
 // discard stops the turn as the host does by ending its context.
 func (t *Turn) discard() {
 	t.mu.Lock()
-	t.dropped = true
+	if !t.dropped {
+		t.dropped = true
+		close(t.gone)
+	}
 	t.mu.Unlock()
 	t.hostStops()
 }
@@ -75,8 +94,9 @@ func (t *Turn) hostStop() *stop {
 // feed is a stream of calls that is read. Its fields are guarded by the turn's
 // mutex.
 type feed struct {
-	turn *Turn
-	err  error
+	turn  *Turn
+	err   error
+	ended bool
 }
 
 // feed adds calls to the turn as they come.
@@ -86,7 +106,7 @@ func (t *Turn) feed(calls iter.Seq2[tool.Call, error]) *feed {
 	conv.active.Add(1) // who closes the session waits for it
 	conv.feeds.Add(1)
 	t.mu.Lock()
-	t.feeding, t.streams = true, true
+	t.feeding = true
 	t.mu.Unlock()
 	go func() {
 		err := errors.New("the stream of calls ended its goroutine")
@@ -95,7 +115,10 @@ func (t *Turn) feed(calls iter.Seq2[tool.Call, error]) *feed {
 				err = fmt.Errorf("the stream of calls: %w", thrown(r))
 			}
 			t.mu.Lock()
-			f.err, t.feeding = err, false
+			if f.ended = true; f.err == nil {
+				f.err = err
+			}
+			t.feeding = false
 			t.cond.Broadcast()
 			t.mu.Unlock()
 			conv.feeds.Add(-1)
@@ -117,6 +140,9 @@ func (f *feed) read(calls iter.Seq2[tool.Call, error]) error {
 			return nil
 		}
 		if err != nil {
+			t.mu.Lock()
+			f.err = err // whatever the stream does now
+			t.mu.Unlock()
 			if c.ID != "" || c.Name != "" || len(c.Input) > 0 {
 				t.addBroken(c, err)
 			}
@@ -127,10 +153,14 @@ func (f *feed) read(calls iter.Seq2[tool.Call, error]) error {
 	return nil
 }
 
-// failure is what the stream ended with.
+// failure is what the stream ended with. One that was left behind may have had
+// more to say.
 func (f *feed) failure() error {
 	f.turn.mu.Lock()
 	defer f.turn.mu.Unlock()
+	if !f.ended && f.err == nil {
+		return fmt.Errorf("the stream of calls has not ended: %w", f.turn.hostStop().cause)
+	}
 	return f.err
 }
 

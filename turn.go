@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
@@ -56,12 +57,16 @@ type Turn struct {
 	unanswer func()            // stops listening to the inbox
 	answers  map[string]*lease // of the host, under way, by question
 	held     *heldTurn
-	streams  bool        // results are given out one by one
-	handed   int         // results that are ready for the host
-	spent    int         // characters of results that count, of the turn's budget
-	feeding  bool        // a stream may add calls
-	dropped  bool        // nobody wants the results of the stream
-	patience *time.Timer // for a stream that does not end
+	mute     atomic.Bool   // the store did not answer once
+	deaf     atomic.Bool   // nor did who counts tokens
+	streams  bool          // results are given out one by one
+	handing  bool          // results are made ready for the host
+	handed   int           // results that are ready for the host
+	spent    int           // characters of results that count, of the turn's budget
+	feeding  bool          // a stream may add calls
+	dropped  bool          // nobody wants the results of the stream
+	gone     chan struct{} // closed with that
+	patience *time.Timer   // for a stream that does not end
 
 	// The one call that most turns have, and room for it.
 	only                call
@@ -302,6 +307,10 @@ func (t *Turn) attend(give func(tool.Result)) {
 	}()
 	t.mu.Lock()
 	for {
+		if t.handing {
+			t.cond.Wait()
+			continue
+		}
 		t.hear()
 		if inline = t.alone(); inline != nil {
 			inline.inline = true
@@ -323,6 +332,10 @@ func (t *Turn) attend(give func(tool.Result)) {
 		if t.workers == 0 && t.helpers == 0 && !t.feeding {
 			if t.open == 0 && t.handed == len(t.results) {
 				break
+			}
+			if t.open == 0 && give == nil && t.streams && !t.dropped { // who ranges over the stream gets them
+				t.mu.Unlock()
+				return
 			}
 			if t.open == 0 { // all of them together
 				t.handOut(len(t.results))
@@ -351,15 +364,19 @@ func (t *Turn) handOut(to int) {
 	from := t.handed
 	t.handed = to
 	t.balance(from, to)
-	if t.set.record == nil {
+	if t.set.record == nil && t.set.observe == nil {
 		return
 	}
-	results := t.results[from:to] // they stay as they are
+	t.handing = true
+	calls, results := t.calls[from:to], t.results[from:to] // they stay as they are
 	t.mu.Unlock()
+	heard(calls)
 	for i, res := range results {
 		t.recordResult(from+i, res)
 	}
 	t.mu.Lock()
+	t.handing = false
+	t.cond.Broadcast()
 }
 
 // hear looks whether the host has stopped, for who begins something new. The
@@ -410,6 +427,7 @@ func (t *Turn) idle() bool {
 // mutex is held and let go.
 func (t *Turn) end() {
 	t.closed = true
+	t.cond.Broadcast()
 	if t.watching != nil {
 		t.watching.end()
 	}
@@ -422,7 +440,8 @@ func (t *Turn) end() {
 		t.view.session.conv.work(t, false)
 	}
 	var done *heldTurn
-	if t.held != nil && !t.held.unknown && !t.handsBack() {
+	handsBack := (t.lends || t.held != nil) && t.handsBack()
+	if t.held != nil && !t.held.unknown && !handsBack {
 		done = t.record()
 	}
 	t.mu.Unlock()
@@ -432,6 +451,9 @@ func (t *Turn) end() {
 	s := t.view.session
 	if done != nil {
 		s.conv.hold(t.number, done, false)
+	}
+	if handsBack {
+		s.conv.handedOut(t.number, t.results)
 	}
 	_ = s.refresh(t.ctx) // the set stays, and an event said so
 	s.conv.done()

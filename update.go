@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -14,27 +15,33 @@ import (
 // and of what waits for an observer that is slow.
 const (
 	maxStreamed  = 8 << 20 // bytes
-	maxQueued    = 256     // updates
+	maxQueued    = 256     // events
 	maxQueuedOut = 1 << 20 // bytes of output
+	blockSize    = 64      // bytes that a block counts for beyond its content
 )
 
 // outflow is what a call says while it runs: to the observer at once, and kept
-// for a tool that returns nothing. The tool never waits for the observer.
+// for a tool that returns nothing. The tool never waits for the observer. Once a
+// call has one, its end goes the same way, so that it comes last.
 type outflow struct {
 	mu   sync.Mutex
 	cond sync.Cond
 
-	halves [2]string       // of characters at the end of stdout and stderr
 	text   strings.Builder // streamed since the last block
 	blocks []tool.Content
 	size   int // bytes of both
 	left   int // bytes beyond what is kept
 
-	queue      []tool.Update // for the observer
+	queue      []audit.Event // for the observer
 	queued     int           // bytes of output in it
 	missed     int           // bytes of output that nobody has been told of yet
+	delivered  int
 	delivering bool
 }
+
+// halves are the beginnings of characters at the end of what a function wrote to
+// stdout and stderr; guarded by the mutex of the outflow.
+type halves [2]string
 
 // flow is the outflow of a call; nil: it has said nothing, unless it is made.
 func (c *call) flow(made bool) *outflow {
@@ -58,29 +65,45 @@ func (c *call) send(l *lease, u tool.Update) {
 	o := c.flow(true)
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if l.returned.Load() || c.lost.Load() { // meanwhile
+		return
+	}
 	if u.Stream != "" && !u.Progress && u.Content == nil {
-		if u.Text = o.join(u.Stream, u.Text); u.Text == "" {
+		if u.Text = l.halves.join(u.Stream, u.Text); u.Text == "" {
 			return
 		}
 	}
+	c.pass(o, l, u)
+}
+
+// pass keeps an update and queues it. The mutex of the outflow is held.
+func (c *call) pass(o *outflow, l *lease, u tool.Update) {
 	if l.runs {
 		o.keep(u)
 	}
-	if c.turn.set.observe != nil {
-		o.enqueue(c.recordableUpdate(u))
-		if !o.delivering {
-			o.delivering = true
-			go c.deliver(o)
-		}
+	if c.turn.set.observe == nil {
+		return
 	}
+	if u = c.recordableUpdate(u); u.Content != nil {
+		u.Content = copyBlock(u.Content) // who looks cannot change what is kept
+	}
+	u.Text = valid(u.Text)
+	o.enqueue(c.eventOf(l.req, audit.Event{Kind: audit.Updated, Update: &u}))
+	c.turn.set.deliver(o)
+}
+
+func copyBlock(b *tool.Content) *tool.Content {
+	c := *b
+	c.JSON, c.Data = slices.Clone(b.JSON), slices.Clone(b.Data)
+	return &c
 }
 
 // join puts the first half of a character, from the last write, before a text,
 // and keeps that at its end.
-func (o *outflow) join(stream, text string) string {
-	half := &o.halves[0]
+func (h *halves) join(stream, text string) string {
+	half := &h[0]
 	if stream == "stderr" {
-		half = &o.halves[1]
+		half = &h[1]
 	}
 	text = *half + text
 	n := whole(text)
@@ -90,7 +113,7 @@ func (o *outflow) join(stream, text string) string {
 
 // keep remembers what was said, as the result of a tool that returns nothing.
 func (o *outflow) keep(u tool.Update) {
-	n := outputSize(u)
+	n := outputSize(&u)
 	switch {
 	case u.Progress:
 	case o.size+n > maxStreamed && u.Content == nil && o.left == 0:
@@ -105,7 +128,7 @@ func (o *outflow) keep(u tool.Update) {
 		o.size += n
 	default:
 		o.close()
-		o.blocks = append(o.blocks, *u.Content)
+		o.blocks = append(o.blocks, *copyBlock(u.Content)) // the tool may use its bytes again
 		o.size += n
 	}
 }
@@ -118,17 +141,19 @@ func (o *outflow) close() {
 	}
 }
 
-// streamed is what the tool has streamed, as content.
-func (o *outflow) streamed() []tool.Content {
+// streamed is what the tool has streamed, as content. What it began to write of a
+// character is replaced.
+func (c *call) streamed(l *lease) []tool.Content {
+	o := c.flow(false)
 	if o == nil {
 		return nil
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for i, half := range o.halves {
+	for i, half := range l.halves {
 		if half != "" {
-			o.keep(tool.Update{Text: half})
-			o.halves[i] = ""
+			l.halves[i] = ""
+			c.pass(o, l, tool.Update{Stream: []string{"stdout", "stderr"}[i], Text: valid(half)})
 		}
 	}
 	o.close()
@@ -138,92 +163,146 @@ func (o *outflow) streamed() []tool.Content {
 	return slices.Clip(o.blocks)
 }
 
-// forget drops what was kept: the tool runs anew.
+// forget drops what was kept: the tool runs, perhaps anew.
 func (o *outflow) forget() {
 	if o == nil {
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.halves, o.blocks, o.size, o.left = [2]string{}, nil, 0, 0
+	o.blocks, o.size, o.left = nil, 0, 0
 	o.text = strings.Builder{}
 }
 
-func outputSize(u tool.Update) int {
-	switch {
+func outputSize(u *tool.Update) int {
+	switch b := u.Content; {
 	case u.Progress:
 		return 0
-	case u.Content != nil:
-		return len(u.Content.Text) + len(u.Content.JSON) + len(u.Content.Data)
+	case b != nil:
+		return blockSize + len(b.Text) + len(b.JSON) + len(b.Data) + len(b.URI) + len(b.Name) + len(b.MediaType)
 	}
 	return len(u.Text)
 }
 
-// enqueue puts an update behind those that wait. Where there are too many the
+// enqueue puts an event behind those that wait. Where there are too many the
 // oldest progress goes, else the oldest output, and the next one says how much
 // went.
-func (o *outflow) enqueue(u tool.Update) {
-	n := outputSize(u)
-	for len(o.queue) > 0 && (len(o.queue) >= maxQueued || n > 0 && o.queued+n > maxQueuedOut) {
-		i := 0
-		for i < len(o.queue) && (!o.queue[i].Progress || len(o.queue) < maxQueued) {
-			i++
-		}
-		if i == len(o.queue) {
-			for i = 0; o.queue[i].Progress; i++ {
-				continue
-			}
-			went := outputSize(o.queue[i])
-			o.queued -= went
-			o.missed += went + o.queue[i].Missed
-		}
-		o.queue = append(o.queue[:i], o.queue[i+1:]...)
+func (o *outflow) enqueue(e audit.Event) {
+	n := 0
+	if e.Update != nil {
+		n = outputSize(e.Update)
 	}
-	o.queue = append(o.queue, u)
+	for len(o.queue) >= maxQueued {
+		i := slices.IndexFunc(o.queue, func(e audit.Event) bool { return e.Update != nil && e.Update.Progress })
+		o.drop(max(i, 0))
+	}
+	for o.queued > 0 && o.queued+n > maxQueuedOut {
+		o.drop(slices.IndexFunc(o.queue, func(e audit.Event) bool { return e.Update != nil && !e.Update.Progress }))
+	}
+	o.queue = append(o.queue, e)
 	o.queued += n
 }
 
-// dequeue is the update that is next; ok is false when there is none.
-func (o *outflow) dequeue() (u tool.Update, ok bool) {
+// drop takes an update out of the queue.
+func (o *outflow) drop(i int) {
+	n := outputSize(o.queue[i].Update)
+	o.queued -= n
+	o.missed += n
+	o.queue = slices.Delete(o.queue, i, i+1)
+}
+
+// dequeue is the event that is next; ok is false when there is none.
+func (o *outflow) dequeue() (e audit.Event, ok bool) {
 	if len(o.queue) == 0 {
-		return u, false
+		return e, false
 	}
-	u = o.queue[0]
+	e = o.queue[0]
 	o.queue = o.queue[1:]
-	o.queued -= outputSize(u)
-	if !u.Progress {
-		u.Missed, o.missed = u.Missed+o.missed, 0
+	if u := e.Update; u != nil && !u.Progress {
+		o.queued -= outputSize(u)
+		u.Missed, o.missed = o.missed, 0
 	}
-	return u, true
+	return e, true
 }
 
-// deliver tells the observer all that waits.
-func (c *call) deliver(o *outflow) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for {
-		u, ok := o.dequeue()
-		if !ok {
-			break
-		}
-		o.mu.Unlock()
-		c.emit(audit.Event{Kind: audit.Updated, Update: &u})
+// deliver has the observer told of all that waits. The mutex of the outflow is
+// held.
+func (s *settings) deliver(o *outflow) {
+	if !o.delivering {
+		o.delivering = true
+		go s.tellAll(o)
+	}
+}
+
+func (s *settings) tellAll(o *outflow) {
+	defer func() {
 		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.delivering = false
+		o.cond.Broadcast()
+		if len(o.queue) > 0 { // the observer has ended this goroutine
+			s.deliver(o)
+		}
+	}()
+	for {
+		o.mu.Lock()
+		e, ok := o.dequeue()
+		o.mu.Unlock()
+		if !ok {
+			return
+		}
+		s.emit(e)
+		o.mu.Lock()
+		o.delivered++
+		o.cond.Broadcast()
+		o.mu.Unlock()
 	}
-	o.delivering = false
-	o.cond.Broadcast()
 }
 
-// flush waits until the observer has been told of everything: an end comes
-// last.
-func (c *call) flush() {
+// tellEnd tells the observer of a call's result, behind all that the call has
+// said.
+func (c *call) tellEnd(res tool.Result) {
 	o := c.flow(false)
-	if o == nil || c.turn.set.observe == nil {
+	if o == nil {
+		c.emitResult(audit.Ended, res)
 		return
 	}
+	e := c.eventOf(c.req, c.resultEvent(audit.Ended, res))
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for o.delivering {
+	o.queue = append(o.queue, e)
+	c.turn.set.deliver(o)
+}
+
+// heard waits until the observer has been told of everything that calls have
+// said. One that has not returned for a second is not waited for: it may be the
+// one that waits.
+func heard(calls []*call) {
+	for _, c := range calls {
+		o := c.flow(false)
+		if o == nil || c.turn.set.observe == nil {
+			continue
+		}
+		o.mu.Lock()
+		for o.delivering && o.told() {
+			continue
+		}
+		o.mu.Unlock()
+	}
+}
+
+// told waits until one more event was delivered, a second at most.
+func (o *outflow) told() bool {
+	before, waited := o.delivered, false
+	patience := time.AfterFunc(grace, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		waited = true
+		o.cond.Broadcast()
+	})
+	defer patience.Stop()
+	for o.delivering && o.delivered == before && !waited {
 		o.cond.Wait()
 	}
+	return !o.delivering || o.delivered > before
 }

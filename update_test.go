@@ -14,6 +14,7 @@ import (
 
 	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -114,7 +115,7 @@ func TestUpdates(t *testing.T) {
 	t.Run("B1 a slow observer does not hold up the tool, and hears what it missed", func(t *testing.T) {
 		t.Parallel()
 		bubble(t, func(t *testing.T) {
-			h := &heardOf{slow: time.Second}
+			h := &heardOf{slow: time.Second / 2}
 			const lines, size = 3000, 1000
 			d := streamer(func(e *tool.Env) {
 				began := time.Now()
@@ -151,7 +152,7 @@ func TestUpdates(t *testing.T) {
 	t.Run("B1 progress goes before output does", func(t *testing.T) {
 		t.Parallel()
 		bubble(t, func(t *testing.T) {
-			h := &heardOf{slow: time.Second}
+			h := &heardOf{slow: time.Second / 2}
 			d := streamer(func(e *tool.Env) {
 				write(e, "first")
 				synctest.Wait() // the observer looks at it
@@ -184,6 +185,48 @@ func TestUpdates(t *testing.T) {
 			time.Sleep(time.Hour)
 			if got := h.all(); len(got) != 1 || res.String() != "(tool ran successfully with no output)" {
 				t.Errorf("heard %q, result %q", got, res)
+			}
+		})
+	})
+	t.Run("B1 an observer that stops the turn from within is not waited for in vain", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(t *testing.T) {
+			d := doing(readerTool("ask"), func(ctx context.Context, _ tool.Args) (tool.Result, error) {
+				write(tool.From(ctx), "I ask")
+				return tool.Result{}, &tool.Outcome{Suspend: "May I?"}
+			})
+			var turn *ferrule.Turn
+			h := new(heardOf)
+			rt := &ferrule.Runtime{Inbox: new(policy.Memory), Observe: func(e audit.Event) {
+				if e.Kind == audit.Updated {
+					time.Sleep(time.Minute) // until it waits for a person
+					turn.Interrupt()
+				}
+				h.observe(e)
+			}}
+			turn = viewWith(t, rt, d).Begin(t.Context(), ferrule.TurnOptions{})
+			turn.Add(tool.Call{ID: "call_1", Name: "ask"})
+			wantFailure(t, turn.Wait()[0], tool.Aborted, "Aborted: a person interrupted.")
+		})
+	})
+	t.Run("B1 content that a tool streams is its own from then on", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(t *testing.T) {
+			var got []byte
+			rt := &ferrule.Runtime{Observe: func(e audit.Event) {
+				if e.Kind == audit.Updated {
+					time.Sleep(time.Second / 2)
+					got = slices.Clone(e.Update.Content.Data)
+				}
+			}}
+			d := streamer(func(e *tool.Env) {
+				data := []byte("one")
+				e.Emit(tool.Content{Type: tool.ImageContent, MediaType: "image/png", Data: data})
+				copy(data, "two")
+			})
+			res := callOne(t, rt, d, "{}")
+			if string(got) != "one" || string(res.Content[0].Data) != "one" {
+				t.Errorf("heard %q, returned %q, want what was streamed", got, res.Content[0].Data)
 			}
 		})
 	})

@@ -41,9 +41,6 @@ func (f Filter) clone() Filter {
 }
 
 func (f *Filter) match(e *entry) bool {
-	if e.pages { // what was kept of an agent's results it can read, unless it is said by name
-		return !f.Not || !slices.Contains(f.Names, e.wire)
-	}
 	if f.Names == nil && f.Tags == nil && f.Sources == nil && reflect.ValueOf(f.Claims).IsZero() {
 		return !f.Not
 	}
@@ -54,6 +51,15 @@ func (f *Filter) match(e *entry) bool {
 		(!w.ReadOnly || h.ReadOnly) && (!w.Parallel || h.Overlaps()) && (!w.Reversible || h.Reversible) &&
 		(!w.Local || h.Local) && (!w.Idempotent || h.Idempotent)
 	return ok != f.Not
+}
+
+// leaves reports whether a view keeps a tool: those that the filter chooses, and
+// what an agent reads its own long results with, unless that is said by name.
+func (f *Filter) leaves(e *entry) bool {
+	if e.pages {
+		return !f.Not || !slices.Contains(f.Names, e.wire)
+	}
+	return f.match(e)
 }
 
 // key names the filter: equal ones have one name.
@@ -95,7 +101,7 @@ func (s *toolset) only(f Filter) *toolset {
 	if part := s.parts[key]; part != nil {
 		return part
 	}
-	part := newToolset(slices.DeleteFunc(slices.Clone(s.list), func(e *entry) bool { return !f.match(e) }))
+	part := newToolset(slices.DeleteFunc(slices.Clone(s.list), func(e *entry) bool { return !f.leaves(e) }))
 	keep(&s.parts, key, part)
 	return part
 }

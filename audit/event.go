@@ -30,7 +30,7 @@ type Event struct {
 
 	Question string         // of Asked and Answered: its id in the inbox
 	Decision *tool.Decision // of Decided
-	Result   *tool.Result   // of Ended and Late
+	Result   *tool.Result   // of Ended and Late, and of Cut by the budget of its turn
 	Update   *tool.Update   // of Updated
 	Took     time.Duration  // of Ended and Late: from the start of its run
 }

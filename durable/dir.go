@@ -187,8 +187,9 @@ func (d *Dir) sync(in string) {
 	}
 }
 
-// Open gives a text, which is read from its file. A file that is not as it was
-// written is an error that says so.
+// Open gives a text, which is read from its file. A file whose header or size is
+// not as it was written is an error that says so; its text is not compared. Where
+// the directory itself is gone the error says that.
 func (d *Dir) Open(ctx context.Context, owner, handle string) (*Blob, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("blobs: open: %w", err)
@@ -198,6 +199,9 @@ func (d *Dir) Open(ctx context.Context, owner, handle string) (*Blob, error) {
 	}
 	f, err := d.find(folder(owner), handle)
 	if errors.Is(err, fs.ErrNotExist) {
+		if err := d.there(); err != nil {
+			return nil, fmt.Errorf("blobs: open: %w", err)
+		}
 		return nil, ErrNotFound
 	}
 	if err != nil {
@@ -209,6 +213,22 @@ func (d *Dir) Open(ctx context.Context, owner, handle string) (*Blob, error) {
 		return nil, fmt.Errorf("blobs: open %s: the file is damaged: %w", d.full(f.Name()), err)
 	}
 	return b, nil
+}
+
+// there reports that the directory is no longer where it was.
+func (d *Dir) there() error {
+	now, err := os.Stat(d.root.Name())
+	if err != nil {
+		return fmt.Errorf("the store is gone: %w", err)
+	}
+	was, err := d.root.Stat(".")
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(now, was) {
+		return fmt.Errorf("the store is gone: %s is another directory now", d.root.Name())
+	}
+	return nil
 }
 
 // find opens the file of a text. While a sweep looks at it, it has another name

@@ -243,8 +243,8 @@ func TestDirDeletedInUse(t *testing.T) {
 	if _, err := d.Put(t.Context(), "ada", durable.Note{}, "x"); err == nil {
 		t.Error("Put: got no error")
 	}
-	if _, err := read(t.Context(), d, handle); !errors.Is(err, durable.ErrNotFound) {
-		t.Errorf("Open: got error %v, want ErrNotFound", err)
+	if _, err := read(t.Context(), d, handle); err == nil || errors.Is(err, durable.ErrNotFound) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("Open: got error %v, want one that says that %s is gone", err, dir)
 	}
 	if held, err := d.Holds(t.Context(), "ada"); held || err != nil {
 		t.Errorf("Holds = %v, %v, want false", held, err)

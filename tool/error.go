@@ -106,8 +106,8 @@ const (
 	FlowBlocked    Kind = "flow_blocked"    // * this data may not go there
 	Sandbox        Kind = "sandbox"         // * it cannot be run as safely as it must
 	RateLimited    Kind = "rate_limited"    // * too many calls
-	OutcomeUnknown Kind = "outcome_unknown" // * a crash came between: it may have happened
-	Loop           Kind = "loop"            // * the same call again and again
+	OutcomeUnknown Kind = "outcome_unknown" // it is not known whether it has happened
+	Loop           Kind = "loop"            // the same call again and again
 	Pending        Kind = "pending"         // * it waits for a person, and the client cannot
 	Suspended      Kind = "suspended"       // it waits for a person; goes to no model
 )

@@ -180,8 +180,7 @@ type Limit struct {
 	// Cut is what happens to a result that is too long: middle (beginning and
 	// end stay), head, tail, offload (kept whole, with a preview for the model)
 	// or summarize (by a function of the host); "": offload where there is a
-	// store, else middle. Not built yet: offload and summarize, which are middle
-	// until then.
+	// store, else middle. What cannot be done is middle, too.
 	Cut string
 }
 

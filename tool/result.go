@@ -14,7 +14,8 @@ import (
 
 // Result is what came of one call. Every call has exactly one. A model reads
 // [Result.String]; as JSON a result holds the operator's Detail too, and is for
-// records.
+// records. A tool does not change what it has returned: large results are not
+// copied.
 type Result struct {
 	ID      string    `json:"id,omitempty"`      // Ferrule's own, unique
 	CallID  string    `json:"call_id,omitempty"` // the provider's

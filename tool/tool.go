@@ -88,8 +88,7 @@ type Info struct {
 	NeedsUser bool
 	// Silent: no spinner, no printed result.
 	Silent bool
-	// Repeatable: calling it again and again with one input is no loop. Not
-	// built yet: nothing looks for loops.
+	// Repeatable: calling it again and again with one input is no loop.
 	Repeatable bool
 	// Streams: it writes output while running; a hint.
 	Streams bool
