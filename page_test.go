@@ -68,8 +68,11 @@ func TestReadResult(t *testing.T) {
 		{"O5 a pattern from an offset", "one\ntwo\nthree\n", pageRequest{Pattern: "t", Offset: 8}, "3 (offset 8): three\n", "[Found in 1 line from offset 8 to the end.]"},
 		{"O5 a pattern at the end of lines that Windows wrote", "one\r\ntwo\r\n", pageRequest{Pattern: "o$"}, "2 (offset 5): two\n", "[Found in 1 line from offset 0 to the end.]"},
 		{"O5 a pattern that is nowhere", "one\n", pageRequest{Pattern: "x"}, "", "[Found in 0 lines from offset 0 to the end.]"},
-		{"O5 a pattern in a long line: what is around it", strings.Repeat("x", 1000) + "here" + strings.Repeat("y", 1000), pageRequest{Pattern: "here"},
-			"1 (offset 800): …" + strings.Repeat("x", 200) + "here" + strings.Repeat("y", 200) + "…\n", "[Found in 1 line from offset 0 to the end.]"},
+		{
+			"O5 a pattern in a long line: what is around it", strings.Repeat("x", 1000) + "here" + strings.Repeat("y", 1000),
+			pageRequest{Pattern: "here"},
+			"1 (offset 800): …" + strings.Repeat("x", 200) + "here" + strings.Repeat("y", 200) + "…\n", "[Found in 1 line from offset 0 to the end.]",
+		},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
 			t.Parallel()
