@@ -102,7 +102,7 @@ func balance(shares []share, left int) (total int) {
 func (c *call) putAway(res tool.Result) tool.Result {
 	_, content := c.sides(&res, cutOffload)
 	if _, preview := c.meter().most(previewChars).cut(nil, content); preview != nil {
-		c.keepContent(&res, preview)
+		_ = c.keepContent(&res, preview) // what is not kept is cut with the others
 	}
 	return res
 }

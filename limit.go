@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -23,9 +19,6 @@ const (
 	farTooLong    = 16 // bytes for each token
 	previewChars  = 4_000
 )
-
-// countTime is how long tokens are counted at most.
-const countTime = 10 * time.Second
 
 // What becomes of content that is too long: tool.Limit.Cut.
 const (
@@ -58,52 +51,66 @@ func (c *call) limit(res tool.Result) tool.Result {
 
 // cutTo cuts a result, which may have been cut already.
 func (c *call) cutTo(res tool.Result, m meter, how string) tool.Result {
-	whole := res.Content
 	failure, content := c.sides(&res, how)
+	var said string
 	if how == cutOffload && content.cut == nil && m.surely(&res) {
-		if _, preview := m.most(previewChars).cut(nil, content); c.keepContent(&res, preview) {
+		_, preview := m.most(previewChars).cut(nil, content)
+		if said = c.keepContent(&res, preview); said == "" {
 			return res
 		}
-		how, content.how = cutMiddle, cutMiddle
+		content.how = cutMiddle
 	}
 	short, shown := m.cut(failure, content)
 	if short != nil && short != failure.cut {
-		if said := fmt.Sprintf("%d characters of an error", short.total); failure.cut == nil {
-			if c.keepable() {
-				said += c.offload(short, &res, res.Err.Text)
-			}
-			c.emitBy(audit.Cut, "", said)
-		}
-		e := *res.Err
-		e.Text, c.errorCut = short.text(), short
-		res.Err = &e
+		c.cutError(&res, short)
 	}
-	switch {
-	case shown == nil || shown == content.cut:
-		return res
-	case content.cut != nil:
-		c.excerpt = shown
-		res.Content = append(withExcerpt(nil, shown), whole[1:]...)
-		return res
-	case how == cutOffload && c.keepContent(&res, m.within(shown, previewChars)):
-		return res
+	if shown != nil && shown != content.cut {
+		c.cutContent(&res, m, content.how, shown, said)
 	}
-	said := fmt.Sprintf("%d characters", shown.total)
-	if how == cutSummarize {
-		summary, err := c.summary(whole)
-		if err == nil {
-			shown = m.within(shown.summarized(summary), m.chars)
-		} else {
-			said += ", not summarized: " + err.Error()
-		}
-	}
-	if shown.summary && c.keepable() {
-		said += c.offload(shown, &res, textsOf(whole)...)
-	}
-	c.emitBy(audit.Cut, "", said)
-	c.excerpt = shown
-	res.Content = withExcerpt(whole, shown)
 	return res
+}
+
+// cutError puts what has room of an error in its place.
+func (c *call) cutError(res *tool.Result, short *excerpt) {
+	if c.errorCut == nil {
+		said := fmt.Sprintf("%d characters of an error", short.total)
+		if c.keepable() {
+			said += c.offload(short, res, res.Err.Text)
+		}
+		c.emitBy(audit.Cut, "", said)
+	}
+	e := *res.Err
+	e.Text, c.errorCut = short.text(), short
+	res.Err = &e
+}
+
+// cutContent puts what has room of content in its place, or what its tool wants
+// to stand there. said is why it could not be kept elsewhere.
+func (c *call) cutContent(res *tool.Result, m meter, how string, shown *excerpt, said string) {
+	if c.excerpt != nil {
+		c.excerpt = shown
+		res.Content = append(withExcerpt(nil, shown), res.Content[1:]...)
+		return
+	}
+	switch how {
+	case cutOffload:
+		if said = c.keepContent(res, m.within(shown, previewChars)); said == "" {
+			return
+		}
+	case cutSummarize:
+		summary, err := c.summary(res.Content)
+		if err != nil {
+			said = ", not summarized: " + err.Error()
+			break
+		}
+		shown = m.within(shown.summarized(summary), m.chars)
+		if c.keepable() {
+			said = c.offload(shown, res, textsOf(res.Content)...)
+		}
+	}
+	c.emitBy(audit.Cut, "", fmt.Sprintf("%d characters", shown.total)+said)
+	c.excerpt = shown
+	res.Content = withExcerpt(res.Content, shown)
 }
 
 // sides are the error and the content of a result, as they were cut before; the
@@ -117,16 +124,16 @@ func (c *call) sides(res *tool.Result, how string) (failure, content *side) {
 }
 
 // keepContent keeps the content of a result elsewhere and puts a preview in its
-// place. Where it cannot, an event says why.
-func (c *call) keepContent(res *tool.Result, preview *excerpt) bool {
-	said := fmt.Sprintf("%d characters", preview.total) + c.offload(preview, res, textsOf(res.Content)...)
-	c.emitBy(audit.Cut, "", said)
+// place; else it says why not.
+func (c *call) keepContent(res *tool.Result, preview *excerpt) (why string) {
+	said := c.offload(preview, res, textsOf(res.Content)...)
 	if preview.handle == "" {
-		return false
+		return said
 	}
+	c.emitBy(audit.Cut, "", fmt.Sprintf("%d characters", preview.total)+said)
 	c.excerpt = preview
 	res.Content = withExcerpt(res.Content, preview)
-	return true
+	return ""
 }
 
 // tighten cuts a result to fewer characters.
@@ -162,194 +169,4 @@ func (c *call) summary(content []tool.Content) (string, error) {
 		err = errors.New("got an empty summary")
 	}
 	return valid(summary), err
-}
-
-// meter says how much room texts take in a model's context. -1: no limit.
-type meter struct {
-	chars, tokens int
-	count         func(string) int // nil: tokens are estimated by length
-	deaf          *atomic.Bool     // the counter did not return once; nil: nobody remembers it
-}
-
-// meter is that of the call's own limits.
-func (c *call) meter() meter {
-	m := c.turn.set.meter(c.entry.tool.Limit)
-	m.deaf = &c.turn.deaf
-	return m
-}
-
-func (s *settings) meter(l tool.Limit) meter {
-	m := meter{chars: l.Chars, tokens: l.Tokens, count: s.countTokens}
-	if m.chars == 0 {
-		m.chars = defaultChars
-	}
-	if m.tokens == 0 {
-		m.tokens = defaultTokens
-	}
-	return m
-}
-
-// sure is how many bytes never have more tokens than the limit: each token has a
-// byte at least.
-func (m meter) sure() int {
-	switch {
-	case m.tokens < 0:
-		return math.MaxInt
-	case m.count == nil:
-		return m.estimate()
-	}
-	return m.tokens
-}
-
-// estimate is how many bytes have about as many tokens as the limit.
-func (m meter) estimate() int { return min(m.tokens, math.MaxInt/bytesPerToken) * bytesPerToken }
-
-// roomy reports, without counting anything, that a result is short enough. There
-// are never more characters than bytes.
-func (m meter) roomy(res *tool.Result) bool {
-	n := sum(res.Content, size)
-	if res.Err != nil {
-		n += len(res.Err.Text) + min(n, 1)
-	}
-	return (m.chars < 0 || n <= m.chars) && n <= m.sure()
-}
-
-// tokensIn is how many tokens there are in texts that stand one below another. A
-// counter that fails has found one in each byte.
-func (m meter) tokensIn(texts []string) int {
-	text := strings.Join(texts, "\n")
-	if m.deaf != nil && m.deaf.Load() {
-		return len(text)
-	}
-	n, err := bounded(context.Background(), countTime, func(context.Context) (int, error) { return m.count(text), nil })
-	if errors.Is(err, errTookTooLong) && m.deaf != nil {
-		m.deaf.Store(true)
-	}
-	if err != nil || n < 0 {
-		return len(text)
-	}
-	return n
-}
-
-// surely reports that a result is too long whatever its tokens are, so that they
-// need not be counted. An error beside it is another matter: they share a room.
-func (m meter) surely(res *tool.Result) bool {
-	return res.Err == nil && m.chars >= 0 && sum(res.Content, count) > m.chars
-}
-
-// cut is what has room of an error, if there is one, and of the content beside
-// it; nil: all of it.
-func (m meter) cut(failure, content *side) (short, shown *excerpt) {
-	m.reduce(m.begin(), func(bytes int) (left []string) {
-		short, shown = divide(failure, content, room{m.chars, bytes})
-		if failure != nil {
-			left = failure.left(short)
-		}
-		return append(left, content.left(shown)...)
-	})
-	return short, shown
-}
-
-// begin is how many bytes are tried first: what is sure to have room, or, where
-// tokens are counted, what is not sure to have none.
-func (m meter) begin() int {
-	if m.count == nil || m.tokens < 0 {
-		return m.sure()
-	}
-	return min(m.tokens, math.MaxInt/farTooLong) * farTooLong
-}
-
-// most is a meter for at most so many characters.
-func (m meter) most(chars int) meter {
-	if m.chars < 0 || m.chars > chars && chars >= 0 {
-		m.chars = chars
-	}
-	return m
-}
-
-// within is what of an excerpt has room in so many characters.
-func (m meter) within(x *excerpt, chars int) (smaller *excerpt) {
-	m = m.most(chars)
-	m.reduce(m.begin(), func(bytes int) []string {
-		smaller = x.within(room{m.chars, bytes})
-		return []string{smaller.begin, smaller.end}
-	})
-	return smaller
-}
-
-// reduce looks for a number of bytes that leaves no more tokens of a text than
-// the limit. What is left is counted only where its length does not say enough,
-// and a few times at most.
-func (m meter) reduce(bytes int, leave func(bytes int) (left []string)) {
-	const tries = 6
-	for range tries {
-		left := slices.DeleteFunc(leave(bytes), func(text string) bool { return text == "" })
-		shown := max(len(left)-1, 0) // a newline between each two
-		for _, text := range left {
-			shown += len(text)
-		}
-		if m.count == nil || shown <= m.sure() {
-			return
-		}
-		n := m.tokensIn(left)
-		if n <= m.tokens {
-			return
-		}
-		bytes = max(m.tokens, int(float64(min(bytes, shown))*float64(m.tokens)/float64(n)*0.97))
-	}
-	leave(m.tokens)
-}
-
-// side is an error or the content beside it, which share a room.
-type side struct {
-	cut   *excerpt // it was cut before; nil: it was not
-	texts []*tool.Content
-	how   string
-}
-
-// size is how many characters and bytes it has.
-func (s *side) size() (chars, bytes int) {
-	if s.cut != nil {
-		return s.cut.first + s.cut.last, len(s.cut.begin) + len(s.cut.end)
-	}
-	for i, b := range s.texts {
-		chars, bytes = chars+count(b)+min(i, 1), bytes+size(b)+min(i, 1)
-	}
-	return chars, bytes
-}
-
-// within is what of it has room; nil: all of it, and it was not cut before.
-func (s *side) within(r room) *excerpt {
-	if s.cut != nil {
-		return s.cut.within(r)
-	}
-	if r.fits(s.size()) {
-		return nil
-	}
-	return excerptOf(s.texts, s.how, r)
-}
-
-// left are the texts of it that are shown.
-func (s *side) left(x *excerpt) (texts []string) {
-	if x != nil {
-		return []string{x.begin, x.end}
-	}
-	for _, b := range s.texts {
-		texts = append(texts, part(b, 0, size(b)))
-	}
-	return texts
-}
-
-// divide is what has room of an error and of the content beside it.
-func divide(failure, content *side, r room) (short, shown *excerpt) {
-	if failure != nil {
-		chars, bytes := content.size()
-		newline := min(bytes, 1) // between the two
-		short = failure.within(r.beside(chars+newline, bytes+newline))
-		if chars, bytes = failure.size(); short != nil {
-			chars, bytes = short.first+short.last, len(short.begin)+len(short.end)
-		}
-		r = r.less(chars+newline, bytes+newline)
-	}
-	return short, content.within(r)
 }

@@ -287,7 +287,11 @@ func heard(calls []*call) {
 		for o.delivering && o.told() {
 			continue
 		}
+		stuck := o.delivering
 		o.mu.Unlock()
+		if stuck {
+			return
+		}
 	}
 }
 

@@ -320,3 +320,27 @@ func TestStreamed(t *testing.T) {
 		wantFailure(t, callOne(t, new(ferrule.Runtime), d, "{}"), tool.InvalidOutput, "")
 	})
 }
+
+func TestSilent(t *testing.T) {
+	t.Parallel()
+	t.Run("T9 who shows calls sees on each event that a tool is silent, and its result all the same", func(t *testing.T) {
+		t.Parallel()
+		quiet := streamer(func(e *tool.Env) { write(e, "said") })
+		quiet.Silent = true
+		events, shown := 0, ""
+		rt := &ferrule.Runtime{Observe: func(e audit.Event) {
+			if e.Request == nil {
+				return
+			}
+			if events++; !e.Request.Tool.Silent {
+				t.Errorf("the event %s is not silent", e.Kind)
+			}
+			if e.Result != nil {
+				shown = e.Result.String()
+			}
+		}}
+		if res := callOne(t, rt, quiet, "{}"); res.String() != "said" || shown != "said" || events < 4 {
+			t.Errorf("result %q, shown %q in %d events", res, shown, events)
+		}
+	})
+}
