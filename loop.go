@@ -1,6 +1,7 @@
 package ferrule
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -79,7 +80,7 @@ func (h *histories) keyOf(name string, input []byte) uint64 {
 	sum.SetSeed(h.seed)
 	_, _ = sum.WriteString(name) // it never fails
 	_ = sum.WriteByte(0)
-	from, written, quoted := 0, 0, false
+	from, written := 0, 0
 	write := func(part []byte) {
 		n, _ := sum.Write(part)
 		written += n
@@ -87,10 +88,8 @@ func (h *histories) keyOf(name string, input []byte) uint64 {
 	for i := 0; i < len(input); i++ {
 		switch b := input[i]; {
 		case b == '"':
-			quoted = !quoted
-		case b == '\\' && quoted:
-			i++
-		case !quoted && (b == ' ' || b == '\n' || b == '\t' || b == '\r'):
+			i += quoted(input[i:])
+		case b == ' ' || b == '\n' || b == '\t' || b == '\r':
 			write(input[from:i])
 			from = i + 1
 		}
@@ -99,6 +98,24 @@ func (h *histories) keyOf(name string, input []byte) uint64 {
 		_, _ = sum.WriteString("{}")
 	}
 	return sum.Sum64()
+}
+
+// quoted is where the string ends that begins with the first byte.
+func quoted(text []byte) int {
+	for end := 0; ; {
+		n := bytes.IndexByte(text[end+1:], '"')
+		if n < 0 {
+			return len(text)
+		}
+		end += n + 1
+		escapes := 0
+		for text[end-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return end
+		}
+	}
 }
 
 // at is the call at a place; nil: it is forgotten.
@@ -294,30 +311,25 @@ func (c *call) untell(res tool.Result) tool.Result {
 func (h *histories) sumOf(res *tool.Result) uint64 {
 	var sum maphash.Hash
 	sum.SetSeed(h.seed)
-	number := func(n int) {
-		var b [8]byte
-		binary.LittleEndian.PutUint64(b[:], uint64(n)) //nolint:gosec // any bits will do
-		_, _ = sum.Write(b[:])                         // it never fails
-	}
-	text := func(s string) {
-		number(len(s))
-		_, _ = sum.WriteString(s)
+	write := func(texts [5]string, more [2][]byte, width, height int) {
+		var sizes [9 * 8]byte // so that what is in one field is not taken for another's
+		for i, n := range [9]int{len(texts[0]), len(texts[1]), len(texts[2]), len(texts[3]), len(texts[4]), len(more[0]), len(more[1]), width, height} {
+			binary.LittleEndian.PutUint64(sizes[i*8:], uint64(n)) //nolint:gosec // any bits will do
+		}
+		_, _ = sum.Write(sizes[:]) // it never fails
+		for _, text := range texts {
+			_, _ = sum.WriteString(text)
+		}
+		for _, data := range more {
+			_, _ = sum.Write(data)
+		}
 	}
 	for i := range res.Content {
 		b := &res.Content[i]
-		for _, s := range [...]string{string(b.Type), b.Text, b.MediaType, b.Name, b.URI} {
-			text(s)
-		}
-		for _, data := range [...][]byte{b.JSON, b.Data} {
-			number(len(data))
-			_, _ = sum.Write(data)
-		}
-		number(b.Width)
-		number(b.Height)
+		write([5]string{string(b.Type), b.Text, b.MediaType, b.Name, b.URI}, [2][]byte{b.JSON, b.Data}, b.Width, b.Height)
 	}
 	if res.Err != nil {
-		text(string(res.Err.Kind))
-		text(res.Err.Text)
+		write([5]string{string(res.Err.Kind), res.Err.Text}, [2][]byte{}, 0, 0)
 	}
 	return sum.Sum64()
 }

@@ -173,3 +173,36 @@ func TestLoops(t *testing.T) {
 		}
 	})
 }
+
+func TestSameCall(t *testing.T) {
+	t.Parallel()
+	// told is which of some calls with these inputs tells of a loop, from 0; -1:
+	// none.
+	told := func(inputs ...string) int {
+		v := viewWith(t, new(ferrule.Runtime), fixed("same", sayText("same")))
+		for i, in := range inputs {
+			if strings.Contains(v.Do(t.Context(), tool.Call{Name: "same", Input: json.RawMessage(in)})[0].String(), "times with the same result") {
+				return i
+			}
+		}
+		return -1
+	}
+	for _, tt := range []struct {
+		rule   string
+		inputs []string
+		want   int
+	}{
+		{"C1 blanks around values do not make another call", []string{`{"text":"a b"}`, ` {"text":"a b"}`, "{\n\t\"text\": \"a b\"\r\n}", `{ "text" : "a b" }`, `{"text":"a b"} `}, 4},
+		{"C1 blank input is an empty object", []string{"", " ", "{}", "{ }", "\n"}, 4},
+		{"C1 blanks within strings do", []string{`{"text":"ab"}`, `{"text":"a b"}`, `{"text":"a  b"}`, `{"text":" ab"}`, `{"text":"ab "}`, `{"text":"ab"}`}, -1},
+		{"C1 and those behind an escaped quote", []string{`{"text":"\" a"}`, `{"text":"\"a"}`, `{"text":"\"  a"}`, `{"text":"\\"}`, `{"text":"\\\" "}`, `{"text":"\\\""}`}, -1},
+		{"C1 what is no JSON is compared as it is", []string{`{"text":"`, `{"text":"`, `{"text":"`, `{"text":"`, `{"text":"`}, 4},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			t.Parallel()
+			if got := told(tt.inputs...); got != tt.want {
+				t.Errorf("%q: call %d tells of a loop, want %d", tt.inputs, got, tt.want)
+			}
+		})
+	}
+}
