@@ -50,7 +50,9 @@ type Runtime struct {
 	// Hooks see every call, in this order.
 	Hooks []Hook
 	// Observe is told what happens, at once and from many goroutines. It may
-	// only look, and returns soon. Nil: events are not even made.
+	// only look, and returns soon. What a tool says while it runs does not wait
+	// for it: where too much waits, the oldest progress goes, then the oldest
+	// output, and tool.Update.Missed says how much. Nil: events are not even made.
 	Observe func(audit.Event)
 
 	// Blobs keeps results that are too long, whole, so that their session can read
