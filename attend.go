@@ -92,7 +92,7 @@ func (t *Turn) handOut(to int) {
 	t.handing = true
 	calls, results := t.calls[from:to], t.results[from:to] // they stay as they are
 	t.mu.Unlock()
-	heard(calls)
+	t.drain(calls)
 	for i, res := range results {
 		t.recordResult(from+i, res)
 	}

@@ -27,7 +27,11 @@ func (h hiding) why() string {
 }
 
 func (h hiding) finding() Finding {
-	return Finding{h.wire, fmt.Sprintf("%q of %s is not seen: %s", h.tool.Name, sourceTitle(h.source), h.why())}
+	f := Finding{h.wire, fmt.Sprintf("%q of %s is not seen: %s", h.tool.Name, sourceTitle(h.source), h.why())}
+	if h.pages {
+		f.Text += "; so long results are cut and not kept"
+	}
+	return f
 }
 
 func sourceTitle(s tool.Source) string {

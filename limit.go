@@ -99,13 +99,13 @@ func (c *call) cutContent(res *tool.Result, m meter, how string, shown *excerpt,
 		}
 	case cutSummarize:
 		summary, err := c.summary(res.Content)
-		if err != nil {
+		if err == nil {
+			shown = m.within(shown.summarized(summary), m.chars)
+		} else {
 			said = ", not summarized: " + err.Error()
-			break
 		}
-		shown = m.within(shown.summarized(summary), m.chars)
 		if c.keepable() {
-			said = c.offload(shown, res, textsOf(res.Content)...)
+			said += c.offload(shown, res, textsOf(res.Content)...)
 		}
 	}
 	c.emitBy(audit.Cut, "", fmt.Sprintf("%d characters", shown.total)+said)

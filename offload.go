@@ -205,5 +205,5 @@ func unread(err error) error {
 	if errors.Is(err, durable.ErrNotFound) {
 		return &tool.Error{Kind: tool.InvalidValue, Text: "There is no kept result of that handle. Results are kept for 7 days.", Cause: err}
 	}
-	return &tool.Error{Kind: tool.Failed, Text: "The kept result cannot be read now.", Detail: "read a kept result: " + err.Error(), Cause: err}
+	return &tool.Error{Kind: tool.Failed, Text: "The kept result cannot be read now. Call the tool that gave it again, if you need it.", Detail: "read a kept result: " + err.Error(), Cause: err}
 }

@@ -296,7 +296,7 @@ func TestOffload(t *testing.T) {
 			t.Fatalf("damage the store: %v", err)
 		}
 		res := s.Call(t.Context(), "read_result", in)
-		wantFailure(t, res, tool.Failed, "The kept result cannot be read now.")
+		wantFailure(t, res, tool.Failed, "The kept result cannot be read now. Call the tool that gave it again, if you need it.")
 		if strings.Contains(res.String(), dir) || res.Err == nil || res.Err.Detail == "" {
 			t.Errorf("the model reads %q, the operator %q", res, res.Err)
 		}

@@ -54,7 +54,7 @@ const maxSteps = 1000
 func compile(pattern string) (*regexp.Regexp, error) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return nil, fmt.Errorf("pattern: %w", err)
+		return nil, fmt.Errorf("pattern: %w (RE2 is understood: no look-ahead, no back-references)", err)
 	}
 	prog, err := syntax.Compile(tree.Simplify())
 	if err != nil {
@@ -71,7 +71,7 @@ func compile(pattern string) (*regexp.Regexp, error) {
 type span struct{ first, last int64 }
 
 func (r pageRequest) lines() (s span, err error) {
-	bad := fmt.Errorf(`lines: got %q, want "10-20", "10-", "-20" or "10"`, r.Lines)
+	bad := fmt.Errorf(`lines: got %q, want "10-20", "10-", "-20" or "10", counted from 1, the smaller first`, r.Lines)
 	begin, end, divided := strings.Cut(strings.TrimSpace(r.Lines), "-")
 	number := func(text string) int64 {
 		n, e := strconv.ParseInt(strings.TrimSpace(text), 10, 64)

@@ -36,7 +36,13 @@ type Recorder struct {
 
 // NewRecorder makes a Recorder that writes to w, which returns soon: a turn
 // waits for it.
-func NewRecorder(w io.Writer) *Recorder { return &Recorder{w: w} }
+func NewRecorder(w io.Writer) *Recorder {
+	r := &Recorder{w: w}
+	if w == nil {
+		r.err = errors.New("record: got no writer")
+	}
+	return r
+}
 
 // Err is why nothing is written any more; nil: nothing failed.
 func (r *Recorder) Err() error {

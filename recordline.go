@@ -248,6 +248,8 @@ func parseLine(text []byte) (*line, error) {
 	switch err := json.Unmarshal(text, &version); {
 	case !utf8.Valid(text):
 		return nil, errors.New("got bytes that are not UTF-8")
+	case err != nil && text[0] != '{':
+		return nil, fmt.Errorf("got %.40q, want an object", text)
 	case err != nil:
 		return nil, err
 	}

@@ -103,6 +103,9 @@ func ReadReplay(r io.Reader) (*Replay, error) {
 			s.lines = append(s.lines, l)
 			put(s.places, spot{l.agent, l.turn, l.place}, l)
 		}
+		if end && len(p.sessions) == 0 && len(bytes.TrimSpace(text)) > 0 {
+			return nil, fmt.Errorf("read recording: got %.40q, want lines that a Recorder wrote", text)
+		}
 		if end {
 			return p, nil
 		}
@@ -207,7 +210,8 @@ func (p *Replay) answer(c *call) (l *line, missing string) {
 	t := c.turn
 	s := p.of(t.view.session.conv)
 	if s == nil {
-		return nil, fmt.Sprintf("session %q: the recording has none of that name, and each of its %d is taken by another", t.view.session.conv.name, len(p.sessions))
+		k := t.view.session.conv.key
+		return nil, fmt.Sprintf("session %q of principal %q and tenant %q: the recording has none like it that another has not taken (it has %d in all)", k.session, k.principal, k.tenant, len(p.sessions))
 	}
 	given, agent := c.asGiven(), c.first.Caller.Agent
 	var found *rerun

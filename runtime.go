@@ -56,7 +56,10 @@ type Runtime struct {
 	Observe func(audit.Event)
 
 	// Blobs keeps results that are too long, whole, so that their session can read
-	// them with the tool read_result. Nil: of such a result only a part is left.
+	// them with the tool read_result, which passes every rule like any other; the
+	// model is shown 4,000 characters. What is older than 7 days is removed from
+	// the store now and then, whoever put it there. Nil: the beginning and the end
+	// of such a result are all that is left.
 	Blobs durable.Blobs
 	// CountTokens counts tokens as the model does; package tokens has one. It is
 	// asked only where the length of a text does not say enough. Nil, or failing:
@@ -69,8 +72,9 @@ type Runtime struct {
 	// the largest are cut first. 0: 200,000; tool.Unlimited must be said.
 	TurnChars int
 
-	// AllowLoop says whether a call may run all the same that was made so many
-	// times in a loop, with the same results. Nil, or failing: it may not.
+	// AllowLoop says whether a call may run all the same that an agent has made so
+	// many times in a loop, with the same results, within one Caller.Run: give
+	// each request of a person a name there. Nil, or failing: it may not.
 	AllowLoop func(ctx context.Context, r *tool.Request, times int) bool
 
 	// Limit is how many calls of a turn run at once. 0: what the environment

@@ -120,7 +120,8 @@ func (p *paper) search(from int64, pattern string) ([]tool.Content, error) {
 		return nil, err
 	}
 	var text []byte
-	chars, found, last := 0, 0, int64(0)
+	var t tally
+	chars := 0
 	began := time.Now()
 	for {
 		now, ok, err := s.next()
@@ -128,21 +129,21 @@ func (p *paper) search(from int64, pattern string) ([]tool.Content, error) {
 			return nil, err
 		}
 		if !ok {
-			return pageOf(string(text), fmt.Sprintf("[Found in %s from offset %d to the end.]", lines(found), from)), nil
+			return pageOf(string(text), fmt.Sprintf("[Found %s from offset %d to the end.%s]", t, from, t.note())), nil
 		}
+		t.pieces = t.pieces || !now.first || !now.last
 		for _, where := range now.hits(re, from) {
 			at, before := now.at+int64(where[0]), len(text)
 			text = now.show(text, where)
 			n := utf8.RuneCount(text[before:])
 			if chars+n > pageChars || len(text) > min(p.meter.sure(), pageTokens*bytesPerToken) {
-				return pageOf(string(text[:before]), fmt.Sprintf("[Found in %s from offset %d on. The page is full: go on with the pattern and offset %d.]", lines(found), from, at)), nil
+				return pageOf(string(text[:before]), fmt.Sprintf("[Found %s from offset %d on. The page is full: go on with the pattern and offset %d.%s]", t, from, at, t.note())), nil
 			}
-			if chars += n; now.number != last {
-				found, last = found+1, now.number
-			}
+			chars += n
+			t.add(now.number)
 		}
 		if time.Since(began) > searchTime && s.at > from {
-			return pageOf(string(text), fmt.Sprintf("[Found in %s from offset %d to %d. There is more to look at: go on with the pattern and offset %d.]", lines(found), from, s.at, s.at)), nil
+			return pageOf(string(text), fmt.Sprintf("[Found %s from offset %d to %d. There is more to look at: go on with the pattern and offset %d.%s]", t, from, s.at, s.at, t.note())), nil
 		}
 	}
 }
@@ -168,11 +169,36 @@ func (p *paper) scanFrom(from int64) (*scan, error) {
 	return s, err
 }
 
-func lines(n int) string {
-	if n == 1 {
-		return "1 line"
+// tally is what was found so far.
+type tally struct {
+	lines, places int
+	last          int64 // line
+	pieces        bool  // some line was looked at in pieces
+}
+
+func (t *tally) add(line int64) {
+	if t.places++; line != t.last {
+		t.lines, t.last = t.lines+1, line
 	}
-	return fmt.Sprintf("%d lines", n)
+}
+
+func (t tally) String() string {
+	lines := fmt.Sprintf("in %d lines", t.lines)
+	if t.lines == 1 {
+		lines = "in 1 line"
+	}
+	if t.places > t.lines {
+		return fmt.Sprintf("at %d places %s", t.places, lines)
+	}
+	return lines
+}
+
+// note warns of what may be missed.
+func (t tally) note() string {
+	if !t.pieces {
+		return ""
+	}
+	return fmt.Sprintf(" Lines longer than %d bytes are looked at in pieces: what is longer than %d bytes may be missed in them.", readAtOnce, overlap/2)
 }
 
 // show appends what is shown of a line in which something was found.

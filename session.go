@@ -258,7 +258,7 @@ func (c *conversation) still() string {
 	slices.Sort(names)
 	feeds := c.feeds.Load()
 	if n := c.active.Load() - feeds; n > 0 {
-		names = append(names, fmt.Sprintf("turns: %d", n))
+		names = append(names, fmt.Sprintf("turns that are not over: %d", n))
 	}
 	if feeds > 0 {
 		names = append(names, fmt.Sprintf("streams of calls that have not ended: %d", feeds))

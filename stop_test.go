@@ -310,7 +310,7 @@ func TestCloseNames(t *testing.T) {
 			ctx, cancel := context.WithTimeout(f.ctx, time.Second)
 			defer cancel()
 			err := f.session("s").Close(ctx)
-			want := fmt.Sprintf("close session \"s\": still running: asks (%s, waits for a person), p (%s), turns: 1: context deadline exceeded", f.id(2), f.id(1))
+			want := fmt.Sprintf("close session \"s\": still running: asks (%s, waits for a person), p (%s), turns that are not over: 1: context deadline exceeded", f.id(2), f.id(1))
 			f.want("closing says", fmt.Sprint(err), want)
 			say(f.t, inbox, policy.Answer{})
 			turn.Wait()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync/atomic"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/tool"
@@ -16,16 +17,30 @@ import (
 //
 // An error of calls is the end of the stream: the model's answer was cut off. A
 // call that comes with it was received in part; it does not run and has an error
-// result like any other. The error itself comes last, with an empty result.
+// result like any other. The error itself comes last, with a result that is of no
+// call. What Stream returns can be ranged over once.
 //
-// Leaving the loop discards what is left: calls are stopped as by the end of ctx,
-// and waited for. calls is read on a goroutine of its own and should end when ctx
-// does; where it does not, it is left behind after 1 s, until it gives a call or
-// returns.
+// Leaving the loop discards what is left: calls are stopped as by the end of ctx
+// (see [Turn]: those that do not say Cancel have 10 s), and waited for. calls is
+// read on a goroutine of its own and should end when ctx does. Where it does not,
+// or cannot know that the loop was left, it is left behind after 1 s, until it
+// gives a call or returns: who leaves early cancels ctx first.
 func (v *View) Stream(ctx context.Context, calls iter.Seq2[tool.Call, error]) iter.Seq2[tool.Result, error] {
+	var used atomic.Bool
 	return func(yield func(tool.Result, error) bool) {
+		if !used.CompareAndSwap(false, true) {
+			yield(noMore(errStreamed))
+			return
+		}
 		v.begin(ctx, TurnOptions{}).Stream(calls)(yield)
 	}
+}
+
+var errStreamed = errors.New("the turn is over, or has a stream already")
+
+// noMore is what comes last where a stream has an error.
+func noMore(err error) (tool.Result, error) {
+	return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "The answer was cut off.", Detail: err.Error(), Cause: err}}, err
 }
 
 // Stream is [View.Stream] for a turn that was begun with options. It can be
@@ -33,7 +48,7 @@ func (v *View) Stream(ctx context.Context, calls iter.Seq2[tool.Call, error]) it
 func (t *Turn) Stream(calls iter.Seq2[tool.Call, error]) iter.Seq2[tool.Result, error] {
 	return func(yield func(tool.Result, error) bool) {
 		if !t.streamsFirst() {
-			yield(tool.Result{}, errors.New("the turn is over, or has a stream already"))
+			yield(noMore(errStreamed))
 			return
 		}
 		whole := false
@@ -51,7 +66,7 @@ func (t *Turn) Stream(calls iter.Seq2[tool.Call, error]) iter.Seq2[tool.Result, 
 			}
 		})
 		if err := f.failure(); err != nil && listening {
-			yield(tool.Result{}, err)
+			yield(noMore(err))
 		}
 		whole = true
 	}

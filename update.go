@@ -1,11 +1,11 @@
 package ferrule
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -14,10 +14,11 @@ import (
 // Bounds of what a call says while it runs: of what is kept of it as its result,
 // and of what waits for an observer that is slow.
 const (
-	maxStreamed  = 8 << 20 // bytes
-	maxQueued    = 256     // events
-	maxQueuedOut = 1 << 20 // bytes of output
-	blockSize    = 64      // bytes that a block counts for beyond its content
+	maxStreamed  = 8 << 20  // bytes
+	maxQueued    = 1024     // events
+	maxQueuedOut = 8 << 20  // bytes of output
+	maxJoined    = 32 << 10 // bytes of text in one event, of several writes
+	blockSize    = 64       // bytes that a block counts for beyond its content
 )
 
 // outflow is what a call says while it runs: to the observer at once, and kept
@@ -35,7 +36,6 @@ type outflow struct {
 	queue      []audit.Event // for the observer
 	queued     int           // bytes of output in it
 	missed     int           // bytes of output that nobody has been told of yet
-	delivered  int
 	delivering bool
 }
 
@@ -184,13 +184,14 @@ func outputSize(u *tool.Update) int {
 	return len(u.Text)
 }
 
-// enqueue puts an event behind those that wait. Where there are too many the
-// oldest progress goes, else the oldest output, and the next one says how much
-// went.
+// enqueue puts an update behind those that wait; text joins what was written
+// just before. Where there are too many the oldest progress goes, else the oldest
+// output, and the next one says how much went.
 func (o *outflow) enqueue(e audit.Event) {
-	n := 0
-	if e.Update != nil {
-		n = outputSize(e.Update)
+	n := outputSize(e.Update)
+	if o.join(e.Update) {
+		o.queued += n
+		return
 	}
 	for len(o.queue) >= maxQueued {
 		i := slices.IndexFunc(o.queue, func(e audit.Event) bool { return e.Update != nil && e.Update.Progress })
@@ -201,6 +202,20 @@ func (o *outflow) enqueue(e audit.Event) {
 	}
 	o.queue = append(o.queue, e)
 	o.queued += n
+}
+
+// join puts text behind the last of the queue, if that is text of the same
+// stream.
+func (o *outflow) join(u *tool.Update) bool {
+	if len(o.queue) == 0 || u.Progress || u.Content != nil {
+		return false
+	}
+	last := o.queue[len(o.queue)-1].Update
+	if last == nil || last.Progress || last.Content != nil || last.Stream != u.Stream || len(last.Text)+len(u.Text) > maxJoined {
+		return false
+	}
+	last.Text += u.Text
+	return true
 }
 
 // drop takes an update out of the queue.
@@ -252,10 +267,6 @@ func (s *settings) tellAll(o *outflow) {
 			return
 		}
 		s.emit(e)
-		o.mu.Lock()
-		o.delivered++
-		o.cond.Broadcast()
-		o.mu.Unlock()
 	}
 }
 
@@ -274,39 +285,34 @@ func (c *call) tellEnd(res tool.Result) {
 	c.turn.set.deliver(o)
 }
 
-// heard waits until the observer has been told of everything that calls have
-// said. One that has not returned for a second is not waited for: it may be the
-// one that waits.
-func heard(calls []*call) {
+// drain waits until the observer has been told of everything that calls have
+// said: a second at most, and not longer than the host wants. It may be the
+// observer itself that waits.
+func (t *Turn) drain(calls []*call) {
+	waits := func(c *call) bool { return c.flow(false) != nil }
+	if t.set.observe == nil || !slices.ContainsFunc(calls, waits) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(t.ctx, grace)
+	defer cancel()
 	for _, c := range calls {
-		o := c.flow(false)
-		if o == nil || c.turn.set.observe == nil {
-			continue
-		}
-		o.mu.Lock()
-		for o.delivering && o.told() {
-			continue
-		}
-		stuck := o.delivering
-		o.mu.Unlock()
-		if stuck {
-			return
+		if o := c.flow(false); o != nil {
+			o.drained(ctx)
 		}
 	}
 }
 
-// told waits until one more event was delivered, a second at most.
-func (o *outflow) told() bool {
-	before, waited := o.delivered, false
-	patience := time.AfterFunc(grace, func() {
+// drained waits until nothing is left to deliver, or ctx has ended.
+func (o *outflow) drained(ctx context.Context) {
+	stop := context.AfterFunc(ctx, func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		waited = true
 		o.cond.Broadcast()
 	})
-	defer patience.Stop()
-	for o.delivering && o.delivered == before && !waited {
+	defer stop()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.delivering && ctx.Err() == nil {
 		o.cond.Wait()
 	}
-	return !o.delivering || o.delivered > before
 }

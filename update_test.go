@@ -116,7 +116,7 @@ func TestUpdates(t *testing.T) {
 		t.Parallel()
 		bubble(t, func(t *testing.T) {
 			h := &heardOf{slow: time.Second / 2}
-			const lines, size = 3000, 1000
+			const lines, size = 15_000, 1000
 			d := streamer(func(e *tool.Env) {
 				began := time.Now()
 				for i := range lines {
@@ -127,7 +127,12 @@ func TestUpdates(t *testing.T) {
 					t.Errorf("the tool waited %s", took)
 				}
 			})
+			began := time.Now()
 			res := callOne(t, &ferrule.Runtime{Observe: h.observe, Limit: 1}, d, "{}")
+			if took := time.Since(began); took != time.Second {
+				t.Errorf("the call took %s, want 1 s: so long it waits for who looks", took)
+			}
+			time.Sleep(time.Hour)
 			got := h.all()
 			if got[len(got)-1] != "call_1 ended" {
 				t.Errorf("the last event = %q, want the end", got[len(got)-1])
@@ -149,6 +154,33 @@ func TestUpdates(t *testing.T) {
 			}
 		})
 	})
+	t.Run("B1 text of many small writes waits in few events, and none of it is missed", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(t *testing.T) {
+			h := &heardOf{slow: time.Second / 10}
+			d := streamer(func(e *tool.Env) {
+				for range 5000 {
+					write(e, "x\n")
+				}
+			})
+			callOne(t, &ferrule.Runtime{Observe: h.observe}, d, "{}")
+			if got := h.all(); len(got) > 4 || h.gaps != 0 || strings.Count(strings.Join(got, ""), "x\n") != 5000 {
+				t.Errorf("heard %d events, missed %d bytes", len(got), h.gaps)
+			}
+		})
+	})
+	t.Run("B1 a large picture is heard, whatever comes behind it", func(t *testing.T) {
+		t.Parallel()
+		h := new(heardOf)
+		d := streamer(func(e *tool.Env) {
+			e.Emit(tool.Content{Type: tool.ImageContent, MediaType: "image/png", Data: make([]byte, 3<<20)})
+			write(e, "done")
+		})
+		callOne(t, &ferrule.Runtime{Observe: h.observe}, d, "{}")
+		if got := h.all(); len(got) != 3 || h.gaps != 0 {
+			t.Errorf("heard %q, missed %d bytes", got, h.gaps)
+		}
+	})
 	t.Run("B1 progress goes before output does", func(t *testing.T) {
 		t.Parallel()
 		bubble(t, func(t *testing.T) {
@@ -157,16 +189,17 @@ func TestUpdates(t *testing.T) {
 				write(e, "first")
 				synctest.Wait() // the observer looks at it
 				write(e, "kept")
-				for i := range 1000 {
-					e.Progress(float64(i), 1000, "")
+				for i := range 3000 {
+					e.Progress(float64(i), 3000, "")
 				}
 			})
 			callOne(t, &ferrule.Runtime{Observe: h.observe}, d, "{}")
+			time.Sleep(time.Hour)
 			got := h.all()
 			if !slices.Contains(got, "call_1/stream stdout kept") || h.gaps != 0 {
 				t.Errorf("output was dropped for progress: %d bytes missed", h.gaps)
 			}
-			if last := got[len(got)-2]; last != "call_1/stream 999 of 1000 " || len(got) > 300 {
+			if last := got[len(got)-2]; last != "call_1/stream 2999 of 3000 " || len(got) > 1100 {
 				t.Errorf("%d events, the last update %q; want few, and the latest progress", len(got), last)
 			}
 		})

@@ -13,7 +13,8 @@ import (
 
 // Blobs keeps texts that are too long for a model, each whole and for one owner.
 // All methods are safe for concurrent use, and by several processes where the
-// store lies outside of one. tooltest.Blobs is the test of what is said here.
+// store lies outside of one. A context that has ended is an error of each of
+// them. tooltest.Blobs is the test of what is said here.
 type Blobs interface {
 	// Put keeps the parts, joined by nothing, as one text of an owner, and gives
 	// its handle, which is that of [Handle]. What is there already is not kept

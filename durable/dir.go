@@ -37,6 +37,9 @@ const (
 // OpenDir opens a store, and makes the directory if there is none. Only the user
 // of this process can read what is put there.
 func OpenDir(name string) (*Dir, error) {
+	if name == "" {
+		return nil, errors.New("blobs: got no name of a directory")
+	}
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("blobs: %s: got a file, want a directory", name)
 	}
@@ -84,7 +87,7 @@ func (d *Dir) Put(ctx context.Context, owner string, n Note, parts ...string) (s
 		return handle, nil
 	}
 	if err := d.write(ctx, in, handle, line, parts); err != nil {
-		return "", fmt.Errorf("blobs: put into %s: %w", d.full(in), err)
+		return "", fmt.Errorf("blobs: put into %s: %w", d.full(in), errors.Join(d.there(), err))
 	}
 	return handle, nil
 }
@@ -97,9 +100,9 @@ func (d *Dir) Put(ctx context.Context, owner string, n Note, parts ...string) (s
 // the file away.
 func (d *Dir) renew(name string, size int64) bool {
 	now := time.Now()
-	if err := d.root.Chtimes(name, now, now); err != nil {
+	if err := d.root.Chtimes(name, now, now); errors.Is(err, fs.ErrNotExist) {
 		return false
-	}
+	} // else it cannot be written to, and what is there will do
 	info, err := d.root.Lstat(name)
 	return err == nil && info.Mode().IsRegular() && info.Size() == size
 }
@@ -210,7 +213,7 @@ func (d *Dir) Open(ctx context.Context, owner, handle string) (*Blob, error) {
 	b, err := open(f)
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("blobs: open %s: the file is damaged: %w", d.full(f.Name()), err)
+		return nil, fmt.Errorf("blobs: open %s: the file is damaged: %w", f.Name(), err)
 	}
 	return b, nil
 }

@@ -21,7 +21,7 @@ type Caller struct {
 	Client    string // the program that sent it
 	Tenant    string // principals that share nothing with others
 	Agent     string // which agent of the session
-	Run       string // one request within the session
+	Run       string // one request within the session; loops are looked for within one
 	// Attended: a person is there to talk to. Only tools that say NeedsUser
 	// depend on it: a question goes to the inbox either way, where somebody may
 	// answer it later.

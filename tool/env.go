@@ -135,7 +135,7 @@ func (e *Env) Progress(current, total float64, message string) {
 	e.send(Update{Progress: true, Current: current, Total: total, Message: message})
 }
 
-// Emit streams a block of content.
+// Emit streams a block of content. It counts among the 8 MiB of [Env.Stdout].
 func (e *Env) Emit(c Content) { e.send(Update{Content: &c}) }
 
 // errNoSecrets is what a call gets that runs where no secrets are kept.

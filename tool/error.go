@@ -23,7 +23,7 @@ type Error struct {
 // Error is the operator's text.
 func (e *Error) Error() string {
 	if e == nil {
-		return string(Failed)
+		return "<nil>" // a result without an error that is printed
 	}
 	detail := e.Detail
 	if detail == "" {
@@ -180,13 +180,16 @@ func AsError(err error) (out *Error) {
 		}
 	}()
 	e := Error{Kind: Failed}
-	if own := (*Error)(nil); errors.As(err, &own) && own != nil {
-		e = *own
-		if !e.Kind.row().own {
+	own := (*Error)(nil)
+	switch found := errors.As(err, &own); {
+	case !found:
+		e.Text = err.Error()
+	case own == nil:
+		e.Text = string(Failed)
+	default:
+		if e = *own; !e.Kind.row().own {
 			e.Kind = Failed
 		}
-	} else {
-		e.Text = err.Error()
 	}
 	if o := (*Outcome)(nil); errors.As(err, &o) && o != nil {
 		e.RetryAfter = max(e.RetryAfter, o.RetryAfter)

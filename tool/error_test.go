@@ -200,9 +200,9 @@ func TestAsError(t *testing.T) {
 		})
 	}
 	t.Run("L6 the methods of a nil error and of a nil outcome", func(t *testing.T) {
-		for _, err := range []error{(*tool.Error)(nil), (*tool.Outcome)(nil)} {
-			if err.Error() != "failed" || errors.Unwrap(err) != nil {
-				t.Errorf("%T: %q, around %v", err, err.Error(), errors.Unwrap(err))
+		for want, err := range map[string]error{"<nil>": (*tool.Error)(nil), "failed": (*tool.Outcome)(nil)} {
+			if err.Error() != want || errors.Unwrap(err) != nil {
+				t.Errorf("%T: %q, around %v, want %q", err, err.Error(), errors.Unwrap(err), want)
 			}
 		}
 	})

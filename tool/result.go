@@ -20,7 +20,9 @@ type Result struct {
 	ID      string    `json:"id,omitempty"`      // Ferrule's own, unique
 	CallID  string    `json:"call_id,omitempty"` // the provider's
 	Content []Content `json:"content,omitempty"` // of most errors: empty
-	Err     *Error    `json:"error,omitempty"`   // nil: it went well
+	// Err is nil where it went well. Compare it before it is returned as an error:
+	// an error that holds a nil *Error is not nil.
+	Err *Error `json:"error,omitempty"`
 	// Trust lowers how far the content is believed, below the tool's source; a
 	// value above the source's has no effect. Nil: the source's.
 	Trust *Trust `json:"trust,omitempty"`

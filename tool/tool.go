@@ -88,7 +88,8 @@ type Info struct {
 	NeedsUser bool
 	// Silent: no spinner, no printed result.
 	Silent bool
-	// Repeatable: calling it again and again with one input is no loop.
+	// Repeatable: calling it again and again with one input is no loop. Others
+	// are told when they do so within one Caller.Run, and then not run.
 	Repeatable bool
 	// Streams: it writes output while running; a hint.
 	Streams bool

@@ -106,6 +106,8 @@ type trial struct {
 	faults  []string
 	over    bool   // no more can be tried
 	reached bool   // some call came to Run
+	worked  bool   // and did not fail there
+	failure string // else how
 	missed  string // why another one did not
 }
 
@@ -162,8 +164,11 @@ func (t *trial) try(ctx context.Context) {
 	for some := range slices.Chunk(beside, stageLimit/2) {
 		t.runBeside(ctx, some)
 	}
-	if !t.reached {
+	switch {
+	case !t.reached:
 		t.fault("trial: no call came to Run: %s", t.missed)
+	case !t.worked && len(t.faults) == 0:
+		t.fault("trial: Run failed with every input, so that little was tried: %s", t.failure)
 	}
 }
 
@@ -210,6 +215,11 @@ func (t *trial) run(ctx context.Context, in tool.Args) (parallel bool) {
 		return false
 	}
 	t.reached = true
+	if res.Err == nil || res.Err.Kind != tool.Failed {
+		t.worked = true
+	} else {
+		t.failure = fmt.Sprint(res.Err)
+	}
 	c := r.claims
 	switch outside := slices.DeleteFunc(slices.Clone(r.changes), func(ch change) bool { return t.claimed(c, ch) }); {
 	case len(r.changes) == 0:

@@ -179,7 +179,7 @@ func TestTrialOfRuns(t *testing.T) {
 		{"T3 claims Idempotent, appends and fails: reported", func(string) tool.Claims { return idempotent }, func(dir string) func(context.Context, put) (string, error) {
 			return does(func() error { return errors.Join(appendTo(in(dir, "old.txt")), errors.New("failed")) })
 		}, again + "changed old.txt"},
-		{"T3 claims Idempotent, fails at first and did nothing: fine", func(string) tool.Claims { return idempotent }, func(dir string) func(context.Context, put) (string, error) {
+		{"T3 claims Idempotent, fails at first and did nothing: only that is said", func(string) tool.Claims { return idempotent }, func(dir string) func(context.Context, put) (string, error) {
 			tries := 0
 			return does(func() error {
 				if tries++; tries == 1 {
@@ -187,7 +187,7 @@ func TestTrialOfRuns(t *testing.T) {
 				}
 				return appendTo(in(dir, "old.txt"))
 			})
-		}, ""},
+		}, "trial: Run failed with every input, so that little was tried: failed: busy"},
 		{"T3 claims Idempotent, removes, and has nothing left to remove: fine", func(string) tool.Claims { return idempotent }, func(dir string) func(context.Context, put) (string, error) {
 			return does(func() error { return os.Remove(in(dir, "old.txt")) })
 		}, ""},

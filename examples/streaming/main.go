@@ -61,8 +61,8 @@ func main() {
 			}
 		}
 	}
-	for result := range session.View(ctx).Stream(ctx, many) {
-		fmt.Println(result)
+	for result, err := range session.View(ctx).Stream(ctx, many) {
+		fmt.Println(result, err)
 		break
 	}
 }
