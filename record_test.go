@@ -344,7 +344,7 @@ func TestRecordFails(t *testing.T) {
 		{"U3 a disk that is full", &full{room: 300, err: errFull}, "no space left on device"},
 		{"U3 a writer that writes less and does not say so", &full{room: 300}, "short write"},
 		{"U3 a writer that panics", throws{}, "panic: no disk"},
-		{"U3 no writer", nil, "panic: "},
+		{"U3 no writer", nil, "record: got no writer"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name+": calls go on, and the observer is told once", func(t *testing.T) {
