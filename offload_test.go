@@ -466,9 +466,12 @@ func (b brokenBlobs) Put(context.Context, string, durable.Note, ...string) (stri
 	}
 	return "", b.err
 }
+
 func (b brokenBlobs) Open(context.Context, string, string) (*durable.Blob, error) { return nil, b.err }
-func (b brokenBlobs) Holds(context.Context, string) (bool, error)                 { return false, b.err }
-func (b brokenBlobs) Sweep(context.Context, time.Time) (int, error)               { return 0, b.err }
+
+func (b brokenBlobs) Holds(context.Context, string) (bool, error) { return false, b.err }
+
+func (b brokenBlobs) Sweep(context.Context, time.Time) (int, error) { return 0, b.err }
 
 // stores are one of each kind.
 func stores(t *testing.T) map[string]durable.Blobs {
