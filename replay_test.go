@@ -189,6 +189,35 @@ func TestReplaySessions(t *testing.T) {
 			t.Errorf("got %q, want theirs", got)
 		}
 	})
+	t.Run("U3 nobody is answered with what another tenant or principal did", func(t *testing.T) {
+		t.Parallel()
+		text := strings.Replace(lineOf("a", "", 1, 0, "read", "{}", "theirs"), `"session"`, `"tenant":"t","principal":"p","session"`, 1)
+		for _, c := range []tool.Caller{{Session: "a"}, {Session: "a", Tenant: "t"}, {Session: "a", Principal: "p"}, {Session: "a", Tenant: "u", Principal: "p"}, {Tenant: "t", Principal: "q"}} {
+			res := (&ferrule.Runtime{Replay: readReplay(t, text)}).Session(c).Call(t.Context(), "read", "{}")
+			if wantFailure(t, res, tool.Failed, notThere); strings.Contains(res.Err.Detail, "theirs") {
+				t.Errorf("%+v: detail = %s", c, res.Err.Detail)
+			}
+		}
+	})
+	t.Run("U3 a session of a name that was made up leaves those that have names of their own", func(t *testing.T) {
+		t.Parallel()
+		var w tape
+		first := &ferrule.Runtime{Record: ferrule.NewRecorder(&w)}
+		n := 0
+		d := doing(readerTool("read"), func(context.Context, tool.Args) (tool.Result, error) { n++; return sayText(fmt.Sprint(n)), nil })
+		viewWith(t, first, d)
+		for _, name := range []string{"main", "", "other"} {
+			first.Session(tool.Caller{Session: name}).Call(t.Context(), "read", "{}")
+		}
+		rt := &ferrule.Runtime{Replay: readReplay(t, w.String())}
+		var got []string
+		for _, name := range []string{"", "main", "other"} {
+			got = append(got, rt.Session(tool.Caller{Session: name}).Call(t.Context(), "read", "{}").String())
+		}
+		if want := []string{"2", "1", "3"}; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
 	t.Run("U3 nothing was recorded", func(t *testing.T) {
 		t.Parallel()
 		res := callIn(t, &ferrule.Runtime{Replay: readReplay(t, "")}, "a", "", "read", "{}")
