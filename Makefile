@@ -8,7 +8,7 @@ CHECK        := go run ./internal/check
 # bench is a module of its own: what it compares with is no dependency of ours.
 MODULES      := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
 
-.PHONY: help test lint fmt fuzz bench bench-check eval rules e2e build tidy ci
+.PHONY: help test lint fmt laws fuzz bench bench-check eval rules e2e build tidy ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +27,9 @@ fmt: $(LINT) ## rewrite files as lint wants them
 $(LINT):
 	GOBIN=$(@D) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	mv $(@D)/golangci-lint $@
+
+laws: ## the properties of the runtime, 10,000 random cases each, without the race detector
+	@go test -run 'Laws|SameAsSerial' -cases 10000 .
 
 fuzz: ## each fuzz target for FUZZTIME (10s)
 	@$(CHECK) fuzz -time $(FUZZTIME)
@@ -65,7 +68,7 @@ tidy: ## go.mod and go.sum say what is used
 
 ci: ## everything but bench, with the time of each part; DATA=dir, else ../shared/data
 	@if [ ! -d "$(CI_DATA)" ]; then echo "ci: $(CI_DATA): no such directory; say DATA=dir" >&2; exit 1; fi
-	@for part in tidy build test lint rules eval e2e bench-check fuzz; do \
+	@for part in tidy build test laws lint rules eval e2e bench-check fuzz; do \
 		echo "== $$part"; start=$$(date +%s); \
 		$(MAKE) --no-print-directory $$part DATA="$(CI_DATA)" || { echo "== $$part failed"; exit 1; }; \
 		echo "== $$part: $$(($$(date +%s) - start)) s"; \

@@ -55,7 +55,7 @@ func (t *Turn) attend(give func(tool.Result)) {
 			if t.open == 0 && t.handed == len(t.results) {
 				break
 			}
-			if t.open == 0 && give == nil && t.streams && !t.dropped { // who ranges over the stream gets them
+			if t.open == 0 && give == nil && t.streams && !t.dropped && !t.closed { // who ranges over the stream gets them
 				t.mu.Unlock()
 				return
 			}

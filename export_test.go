@@ -14,6 +14,14 @@ func SetClean(rt *Runtime, f func(*tool.Request, tool.Result) tool.Result) {
 // SessionOf is the session that a view belongs to.
 func SessionOf(v *View) *Session { return v.session }
 
+// Histories is how many runs of agents a session remembers for loops.
+func Histories(s *Session) int {
+	h := &s.conv.histories
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.of)
+}
+
 // Rewrite writes every line of a recording again, at no time.
 func Rewrite(p *Replay) (text []byte) {
 	for _, s := range p.sessions {

@@ -23,7 +23,7 @@ import (
 // race detector a million took seven minutes:
 //
 //	go test -run 'TestLaws|TestSameAsSerial' -timeout 0 -cases 1000000 .
-var cases = flag.Int("cases", 10_000, "random turns for each law")
+var cases = flag.Int("cases", 4_000, "random cases for each law")
 
 // check is rapid.Check for at least so many cases.
 func check(t *testing.T, n int, f func(*rapid.T)) {

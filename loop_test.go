@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -86,6 +89,7 @@ func TestLoops(t *testing.T) {
 	}{
 		{"C1 agents of a session are told apart", func(i int) tool.Caller { return tool.Caller{Session: "s", Agent: fmt.Sprint(i % 2)} }, ". . . . . . . . 5 5 L L"},
 		{"C1 sessions are told apart", func(i int) tool.Caller { return tool.Caller{Session: fmt.Sprint(i % 2)} }, ". . . . . . . . 5 5 L L"},
+		{"C1 runs of an agent side by side are told apart", func(i int) tool.Caller { return tool.Caller{Session: "s", Run: fmt.Sprint(i % 2)} }, ". . . . . . . . 5 5 L L"},
 		{"C1 a new run of an agent begins anew", func(i int) tool.Caller { return tool.Caller{Session: "s", Run: fmt.Sprint(i / 4)} }, ". . . . . . . . . . . ."},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
@@ -154,6 +158,130 @@ func TestLoops(t *testing.T) {
 				t.Errorf("%d results told of it, %d runs, want some, and 8 to 16", told, n.Load())
 			}
 		})
+	})
+	t.Run("C1 blanks in the input make no other call of it", func(t *testing.T) {
+		t.Parallel()
+		v := viewWith(t, new(ferrule.Runtime), fixed("a", sayText("same")))
+		want := []tool.Kind{4: "", 5: tool.Loop, 6: tool.Loop}
+		for i, in := range []string{`{}`, ``, `{ }`, " {}", "\n{\t}\r\n", `{}`, "  "} {
+			if res := v.Do(t.Context(), tool.Call{Name: "a", Input: json.RawMessage(in)})[0]; kindOf(res) != want[i] {
+				t.Errorf("call %d with %q: %s %q, want %q", i, in, kindOf(res), res, want[i])
+			}
+		}
+	})
+	for name, res := range map[string]func(i int) tool.Result{
+		"a blank within a text of the input": nil,
+		"each of many equal blocks": func(i int) tool.Result {
+			return tool.Result{Content: slices.Repeat([]tool.Content{tool.Text(fmt.Sprint("row ", i))}, 128)}
+		},
+		"the name of a link": func(i int) tool.Result {
+			return tool.Result{Content: []tool.Content{{Type: tool.LinkContent, URI: "x:y", Name: fmt.Sprint(i)}}}
+		},
+		"the pixels of an image": func(i int) tool.Result {
+			return tool.Result{Content: []tool.Content{{Type: tool.ImageContent, MediaType: "image/webp", Data: []byte{byte(i)}}}}
+		},
+		"where one block ends": func(i int) tool.Result {
+			return tool.Result{Content: []tool.Content{tool.Text("12345678"[:i]), tool.Text("12345678"[i:])}}
+		},
+	} {
+		t.Run("C1 what changes never trips it: "+name, func(t *testing.T) {
+			t.Parallel()
+			i := 0
+			v := viewWith(t, new(ferrule.Runtime), doing(readerTool("a"), func(context.Context, tool.Args) (tool.Result, error) {
+				if res == nil {
+					return sayText("same"), nil
+				}
+				return res(i), nil
+			}))
+			for i = 1; i < 8; i++ {
+				in := "{}"
+				if res == nil {
+					in = textArg(`"` + strings.Repeat(" ", i)) // the quote is no end
+				}
+				if got := v.Do(t.Context(), tool.Call{Name: "a", Input: []byte(in)})[0]; kindOf(got) != "" || strings.Contains(got.String(), "with the same result") {
+					t.Fatalf("call %d: %q", i, got)
+				}
+			}
+		})
+	}
+	t.Run("C1 the count goes on, however far back that is", func(t *testing.T) {
+		t.Parallel()
+		rt := &ferrule.Runtime{AllowLoop: func(context.Context, *tool.Request, int) bool { return true }}
+		if got, want := loopsIn(t, rt, one, strings.Repeat("a1 ", 300)), " 299 300"; !strings.HasSuffix(got, want) {
+			t.Errorf("got …%s, want …%s", got[len(got)-20:], want)
+		}
+	})
+	t.Run("C1 a call that was handed back and went on counts once", func(t *testing.T) {
+		t.Parallel()
+		box := new(policy.Memory)
+		asks := fixed("asks", sayText("same"))
+		asks.Approval = tool.AskAlways
+		v := viewWith(t, &ferrule.Runtime{Inbox: box}, asks)
+		var got []string
+		for range 6 {
+			turn := v.Begin(t.Context(), ferrule.TurnOptions{HandBack: true})
+			turn.Add(tool.Call{Name: "asks"})
+			res := turn.Wait()[0]
+			if kindOf(res) == tool.Suspended {
+				say(t, box, policy.Answer{Allow: true})
+				again := v.Begin(t.Context(), ferrule.TurnOptions{Number: turn.Number()})
+				again.Add(tool.Call{Name: "asks"})
+				res = again.Wait()[0]
+			}
+			got = append(got, strings.ReplaceAll(res.String(), "\n", "|"))
+		}
+		want := []string{"same", "same", "same", "same", "same|You have made this call 5 times with the same result. Change the input or stop.", "You have made this call 5 times with the same result, so it did not run again. Change the input or stop."}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+	t.Run("C1 nobody is asked for a call that will not run", func(t *testing.T) {
+		t.Parallel()
+		var asked atomic.Int64
+		v := viewWith(t, &ferrule.Runtime{Answer: func(context.Context, policy.Question) (policy.Answer, error) {
+			asked.Add(1)
+			return policy.Answer{Allow: true}, nil
+		}}, writerTool("w"))
+		for range 5 {
+			v.Do(t.Context(), tool.Call{Name: "w"})
+		}
+		for i, res := range v.Do(t.Context(), times(3, "w")...) {
+			if kindOf(res) != tool.Loop {
+				t.Errorf("result %d = %s %q, want a loop", i, kindOf(res), res)
+			}
+		}
+		if n := asked.Load(); n != 5 {
+			t.Errorf("somebody was asked %d times, want for the first 5", n)
+		}
+	})
+	t.Run("D6 a host that does not say whether it may run does not hold up its own stop", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(t *testing.T) {
+			d := fixed("a", sayText("same"))
+			d.Cooperative = true // it would run on the caller's goroutine
+			v := viewWith(t, &ferrule.Runtime{AllowLoop: func(context.Context, *tool.Request, int) bool { time.Sleep(time.Hour); return false }}, d)
+			for range 5 {
+				v.Do(t.Context(), tool.Call{Name: "a"})
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			began := time.Now()
+			v.Do(ctx, tool.Call{Name: "a"})
+			if took := time.Since(began); took > 15*time.Second {
+				t.Errorf("it took %s, want a second until the stop, and as long as calls have then", took)
+			}
+		})
+	})
+	t.Run("C1 what agents and runs did is forgotten in time", func(t *testing.T) {
+		t.Parallel()
+		rt := new(ferrule.Runtime)
+		viewWith(t, rt, readerTool("a"))
+		for i := range 3000 {
+			rt.Session(tool.Caller{Session: "s", Agent: fmt.Sprint(i % 2), Run: fmt.Sprint(i)}).Call(t.Context(), "a", "{}")
+		}
+		if n := ferrule.Histories(rt.Session(tool.Caller{Session: "s"})); n > 1500 {
+			t.Errorf("%d of 3,000 runs are remembered", n)
+		}
 	})
 	t.Run("C1 a nudge survives a limit, and a long result is compared whole", func(t *testing.T) {
 		t.Parallel()

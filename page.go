@@ -8,6 +8,7 @@ import (
 	"io"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -50,12 +51,19 @@ func (r pageRequest) check() error {
 // call must be able to stop soon.
 const maxSteps = 1000
 
+// pattern is what is looked for.
+type pattern struct {
+	*regexp.Regexp
+	back bool // what it finds may depend on what stands before that
+}
+
 // compile readies a pattern.
-func compile(pattern string) (*regexp.Regexp, error) {
-	tree, err := syntax.Parse(pattern, syntax.Perl)
+func compile(text string) (*pattern, error) {
+	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return nil, fmt.Errorf("pattern: %w (RE2 is understood: no look-ahead, no back-references)", err)
 	}
+	back := looksBack(tree)
 	prog, err := syntax.Compile(tree.Simplify())
 	if err != nil {
 		return nil, fmt.Errorf("pattern: %w", err)
@@ -63,7 +71,18 @@ func compile(pattern string) (*regexp.Regexp, error) {
 	if n := len(prog.Inst); n > maxSteps {
 		return nil, fmt.Errorf("pattern: got one of %d steps, want a simpler one of at most %d: repeat fewer times", n, maxSteps)
 	}
-	return regexp.Compile(pattern)
+	re, err := regexp.Compile(text)
+	return &pattern{re, back}, err
+}
+
+// looksBack reports whether a pattern asks for the beginning of a line or a word.
+func looksBack(tree *syntax.Regexp) bool {
+	switch tree.Op {
+	case syntax.OpBeginLine, syntax.OpBeginText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	default:
+		return slices.ContainsFunc(tree.Sub, looksBack)
+	}
 }
 
 // span are lines from 1; last 0: to the end; first negative: so many before the

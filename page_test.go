@@ -194,6 +194,38 @@ func TestReadResult(t *testing.T) {
 			t.Errorf("page = %q, %v", page, err)
 		}
 	})
+	var rows strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&rows, `{"id":%d,"state":"error"},`, i)
+	}
+	for _, tt := range []struct {
+		rule, text, pattern string
+		hits                int      // what was found and is shown
+		want                []string // some of it
+		said                string
+	}{
+		{"O5 in a long line: on the border of what is read at once", strings.Repeat("x", readAtOnce-3) + "needle" + strings.Repeat("y", 1000), "needle", 1, []string{"xxneedleyy"}, "[Found in 1 line "},
+		{"O5 in a long line: every place, not the first alone", rows.String(), `"id":[0-9]*999,`, 3, []string{`"id":999,`, `"id":1999,`, `"id":2999,`}, "[Found at 3 places in 1 line "},
+		{"O5 in a long line: its beginning is found once", strings.Repeat("x", 3*readAtOnce), "^x", 1, []string{"1 (offset 0): xx"}, "[Found in 1 line "},
+		{"O5 in a long line: so is its end", strings.Repeat("x", 3*readAtOnce) + "\n", "x$", 1, []string{"xx\n"}, "[Found in 1 line "},
+		{"O5 in a long line: it counts as one", strings.Repeat("needle"+strings.Repeat("x", readAtOnce), 3) + "\nneedle\n", "needle", 4, nil, "[Found at 4 places in 2 lines "},
+		{"O5 behind a carriage return that is on the border", strings.Repeat("x", readAtOnce-1) + "\r\nneedle\n", "needle", 1, []string{fmt.Sprintf("2 (offset %d): needle\n", readAtOnce+1)}, "[Found in 1 line "},
+		{"O5 a line of which the border leaves its end is not empty", strings.Repeat("x", readAtOnce-1) + "\r\nneedle\n", "^$", 0, nil, "[Found in 0 lines "},
+		{"O5 an empty line that Windows wrote", "a\r\n\r\nb\r\n", "^$", 1, []string{"2 (offset 3): \n"}, "[Found in 1 line "},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			t.Parallel()
+			page, said, err := pageRequest{Pattern: tt.pattern}.page(keptText(t, tt.text), plain)
+			if err != nil || strings.Count(page, "(offset ") != tt.hits || !strings.HasPrefix(said, tt.said) {
+				t.Errorf("found %d, said %q, %v; want %d and %q", strings.Count(page, "(offset "), said, err, tt.hits, tt.said)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(page, want) {
+					t.Errorf("page = %.300q, want %q in it", page, want)
+				}
+			}
+		})
+	}
 	t.Run("O5 a call that is stopped stops reading", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(t.Context())

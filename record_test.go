@@ -163,6 +163,28 @@ func TestRecordWithheld(t *testing.T) {
 			}
 		})
 	}
+	t.Run("O7 secret arguments are withheld of a call that was cut off in its middle", func(t *testing.T) {
+		t.Parallel()
+		var w tape
+		v := viewWith(t, &ferrule.Runtime{Record: ferrule.NewRecorder(&w)}, secretIn)
+		for range v.Stream(t.Context(), func(yield func(tool.Call, error) bool) {
+			yield(tool.Call{Name: "login", Input: json.RawMessage(`{"text":"k-123`)}, errCut)
+		}) {
+			continue
+		}
+		if got := w.String(); len(w.lines) != 1 || strings.Contains(got, "k-123") || !strings.Contains(got, `"withheld":true`) {
+			t.Errorf("got %s", got)
+		}
+	})
+	t.Run("O7 secret arguments are withheld of a call whose tool the view does not have", func(t *testing.T) {
+		t.Parallel()
+		var w tape
+		v := viewWith(t, &ferrule.Runtime{Record: ferrule.NewRecorder(&w)}, secretIn, readerTool("read"))
+		res := v.Only(ferrule.Filter{Names: []string{"read"}}).Do(t.Context(), tool.Call{Name: "login", Input: json.RawMessage(textArg("k-123"))})[0]
+		if got := w.String(); kindOf(res) != tool.UnknownTool || strings.Contains(got, "k-123") || !strings.Contains(got, `"withheld":true`) {
+			t.Errorf("got %s", got)
+		}
+	})
 	t.Run("O7 what was withheld is answered by place, and withheld again", func(t *testing.T) {
 		t.Parallel()
 		var first, second tape
@@ -216,6 +238,25 @@ func TestRecordTurn(t *testing.T) {
 		}
 		if len(w.lines) != 10 || !strings.Contains(w.lines[9], `"kind":"aborted"`) {
 			t.Errorf("got %d lines, the last %s, want 10", len(w.lines), w.lines[len(w.lines)-1])
+		}
+	})
+	t.Run("U3 a streamed turn is written as it is given out, and what is added when it is over, too", func(t *testing.T) {
+		t.Parallel()
+		var w tape
+		turn := viewWith(t, &ferrule.Runtime{Record: ferrule.NewRecorder(&w)}, streamTools()...).Begin(t.Context(), ferrule.TurnOptions{})
+		n := 0
+		for _, err := range turn.Stream(spoken(0, "r0", "r0", "r0!")) {
+			if n++; err == nil && len(w.lines) != n {
+				t.Errorf("%d lines with result %d", len(w.lines), n)
+			}
+		}
+		turn.Add(tool.Call{ID: "late", Name: "r0"})
+		if res := turn.Wait(); len(res) != 4 || len(w.lines) != 4 || !strings.Contains(w.lines[3], `"id":"late"`) {
+			t.Errorf("%d results, %d lines, want 4", len(res), len(w.lines))
+		}
+		view := viewWith(t, &ferrule.Runtime{Replay: readReplay(t, w.String())})
+		if got, err := collect(view.Stream(t.Context(), spoken(0, "r0", "r0", "r0!"))); len(got) != 3 || !errors.Is(err, errCut) || !strings.HasSuffix(got[2], "aborted") {
+			t.Errorf("replayed as %q and %v", got, err)
 		}
 	})
 	t.Run("U3 a line is written before its session is closed", func(t *testing.T) {

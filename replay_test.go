@@ -189,11 +189,40 @@ func TestReplaySessions(t *testing.T) {
 			t.Errorf("got %q, want theirs", got)
 		}
 	})
+	t.Run("U3 nobody is answered with what another tenant or principal did", func(t *testing.T) {
+		t.Parallel()
+		text := strings.Replace(lineOf("a", "", 1, 0, "read", "{}", "theirs"), `"session"`, `"tenant":"t","principal":"p","session"`, 1)
+		for _, c := range []tool.Caller{{Session: "a"}, {Session: "a", Tenant: "t"}, {Session: "a", Principal: "p"}, {Session: "a", Tenant: "u", Principal: "p"}, {Tenant: "t", Principal: "q"}} {
+			res := (&ferrule.Runtime{Replay: readReplay(t, text)}).Session(c).Call(t.Context(), "read", "{}")
+			if wantFailure(t, res, tool.Failed, notThere); strings.Contains(res.Err.Detail, "theirs") {
+				t.Errorf("%+v: detail = %s", c, res.Err.Detail)
+			}
+		}
+	})
+	t.Run("U3 a session of a name that was made up leaves those that have names of their own", func(t *testing.T) {
+		t.Parallel()
+		var w tape
+		first := &ferrule.Runtime{Record: ferrule.NewRecorder(&w)}
+		n := 0
+		d := doing(readerTool("read"), func(context.Context, tool.Args) (tool.Result, error) { n++; return sayText(fmt.Sprint(n)), nil })
+		viewWith(t, first, d)
+		for _, name := range []string{"main", "", "other"} {
+			first.Session(tool.Caller{Session: name}).Call(t.Context(), "read", "{}")
+		}
+		rt := &ferrule.Runtime{Replay: readReplay(t, w.String())}
+		var got []string
+		for _, name := range []string{"", "main", "other"} {
+			got = append(got, rt.Session(tool.Caller{Session: name}).Call(t.Context(), "read", "{}").String())
+		}
+		if want := []string{"2", "1", "3"}; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
 	t.Run("U3 nothing was recorded", func(t *testing.T) {
 		t.Parallel()
 		res := callIn(t, &ferrule.Runtime{Replay: readReplay(t, "")}, "a", "", "read", "{}")
 		wantFailure(t, res, tool.Failed, notThere)
-		if want := `session "a": the recording has none of that name, and each of its 0 is taken by another`; res.Err != nil && res.Err.Detail != want {
+		if want := `session "a" of principal "local" and tenant "": the recording has none like it that another has not taken (it has 0 in all)`; res.Err != nil && res.Err.Detail != want {
 			t.Errorf("detail = %s, want %s", res.Err.Detail, want)
 		}
 	})
@@ -359,8 +388,8 @@ func TestReadReplay(t *testing.T) {
 		{"U3 zeros that a crash left behind", good + "\x00\x00\x00", ""},
 		{"U3 a line that was torn and went on", good[:40] + good, "line 1: invalid character"},
 		{"U3 two lines on one", good + strings.TrimSpace(good) + good, "line 2: invalid character '{' after top-level value"},
-		{"U3 no JSON", good + "hello\n", "line 2: invalid character 'h' looking for beginning of value"},
-		{"U3 no object", "[1]\n", "line 1: json: cannot unmarshal array"},
+		{"U3 no JSON", good + "hello\n", `line 2: got "hello", want an object`},
+		{"U3 no object", "[1]\n", `line 1: got "[1]", want an object`},
 		{"U3 no version", "{}\n", "line 1: version: got none, want 1"},
 		{"U3 another version, whatever it holds", good + `{"v":2,"new":true}` + "\n", "line 2: version: got 2, want 1"},
 		{"U3 another version without a newline", `{"v":2}`, "line 1: version: got 2, want 1"},

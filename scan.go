@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -17,6 +17,7 @@ import (
 // Bounds of looking for a pattern.
 const (
 	shownAround = 200              // bytes of a long line that are shown on each side
+	lineRoom    = 1 << 10          // bytes, more than is shown of a line
 	overlap     = 1 << 10          // bytes of a piece of a line that its neighbour has, too
 	searchTime  = 20 * time.Second // then the page says where to go on
 )
@@ -77,41 +78,72 @@ func (s *scan) next() (now piece, ok bool, err error) {
 	return now, true, nil
 }
 
-// hits are the places of a piece, from an offset on, where a pattern is found: of
-// a line that is short the first. Where pieces overlap each place is of one of
-// them.
-func (now piece) hits(re *regexp.Regexp, offset int64) (places [][]int) {
-	short := now.first && now.last && len(now.text) <= 2*shownAround
-	if short && now.at >= offset {
-		if where := re.FindIndex(now.text); where != nil {
-			return [][]int{where}
-		}
-		return nil
-	}
-	from, to := max(int(offset-now.at), 0), len(now.text)+1
+// hunt looks for a pattern in one piece after another. Of a line that is short it
+// gives the first place. Where pieces overlap each place is of one of them.
+type hunt struct {
+	*pattern
+	text     []byte
+	from, to int     // where in it the next place may begin
+	short    bool    // one is enough
+	all      [][]int // places, where what stands before them matters
+	looked   bool    // for all of them
+}
+
+// in goes on with a piece, from an offset on.
+func (h *hunt) in(now piece, offset int64) {
+	h.text, h.all, h.looked = now.text, nil, false
+	h.short = now.first && now.last && len(now.text) <= 2*shownAround
+	h.from, h.to = max(int(offset-now.at), 0), len(now.text)
 	if !now.first {
-		from = max(from, overlap/2)
+		h.from = max(h.from, overlap/2)
 	}
 	if !now.last {
-		to = len(now.text) - overlap/2
+		h.to = len(now.text) - overlap/2 - 1
 	}
-	for _, where := range re.FindAllIndex(now.text, -1) {
-		if where[0] < from || where[0] >= to {
-			continue
-		}
-		if places = append(places, where); short {
-			break
-		}
-		from = where[0] + shownAround // what is nearer is shown with it
+}
+
+// next is the next place; nil: there is none.
+func (h *hunt) next() []int {
+	if h.from > h.to {
+		return nil
 	}
-	return places
+	where := h.first()
+	if where == nil || where[0] > h.to {
+		return nil
+	}
+	h.from = max(where[0]+shownAround, where[1]) // what is nearer is shown with it
+	if h.short {
+		h.from = h.to + 1
+	}
+	return where
+}
+
+// first is the first place from where it is on.
+func (h *hunt) first() []int {
+	if !h.back || h.from == 0 {
+		where := h.FindIndex(h.text[h.from:])
+		for i := range where {
+			where[i] += h.from
+		}
+		return where
+	}
+	if !h.looked {
+		h.all, h.looked = h.FindAllIndex(h.text, -1), true
+	}
+	for len(h.all) > 0 && h.all[0][0] < h.from {
+		h.all = h.all[1:]
+	}
+	if len(h.all) == 0 {
+		return nil
+	}
+	return h.all[0]
 }
 
 // search is the page with the lines in which a pattern is found, from an offset
 // on. In a line that is longer than what is read at once it finds what is not
 // longer than half of what pieces overlap.
-func (p *paper) search(from int64, pattern string) ([]tool.Content, error) {
-	re, err := compile(pattern)
+func (p *paper) search(from int64, looked string) ([]tool.Content, error) {
+	re, err := compile(looked)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +151,9 @@ func (p *paper) search(from int64, pattern string) ([]tool.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	var text []byte
+	text := new(strings.Builder)
+	h := hunt{pattern: re}
+	most := min(p.meter.sure(), pageTokens*bytesPerToken)
 	var t tally
 	chars := 0
 	began := time.Now()
@@ -129,23 +163,39 @@ func (p *paper) search(from int64, pattern string) ([]tool.Content, error) {
 			return nil, err
 		}
 		if !ok {
-			return pageOf(string(text), fmt.Sprintf("[Found %s from offset %d to the end.%s]", t, from, t.note())), nil
+			return pageOf(text.String(), fmt.Sprintf("[Found %s from offset %d to the end.%s]", t, from, t.note())), nil
 		}
 		t.pieces = t.pieces || !now.first || !now.last
-		for _, where := range now.hits(re, from) {
-			at, before := now.at+int64(where[0]), len(text)
-			text = now.show(text, where)
-			n := utf8.RuneCount(text[before:])
-			if chars+n > pageChars || len(text) > min(p.meter.sure(), pageTokens*bytesPerToken) {
-				return pageOf(string(text[:before]), fmt.Sprintf("[Found %s from offset %d on. The page is full: go on with the pattern and offset %d.%s]", t, from, at, t.note())), nil
+		h.in(now, from)
+		for where := h.next(); where != nil; where = h.next() {
+			if p.Size > readAtOnce && text.Len()+lineRoom > text.Cap() {
+				text = enlarged(text, most+lineRoom)
+			}
+			at, before := now.at+int64(where[0]), text.Len()
+			now.show(text, where)
+			n := utf8.RuneCountInString(text.String()[before:])
+			if chars+n > pageChars || text.Len() > most {
+				return pageOf(text.String()[:before], fmt.Sprintf("[Found %s from offset %d on. The page is full: go on with the pattern and offset %d.%s]", t, from, at, t.note())), nil
 			}
 			chars += n
 			t.add(now.number)
 		}
 		if time.Since(began) > searchTime && s.at > from {
-			return pageOf(string(text), fmt.Sprintf("[Found %s from offset %d to %d. There is more to look at: go on with the pattern and offset %d.%s]", t, from, s.at, s.at, t.note())), nil
+			return pageOf(text.String(), fmt.Sprintf("[Found %s from offset %d to %d. There is more to look at: go on with the pattern and offset %d.%s]", t, from, s.at, s.at, t.note())), nil
 		}
 	}
+}
+
+// enlarged is a text with room for one line or, if it has one already, for all
+// that there may be: it grows twice at most.
+func enlarged(text *strings.Builder, most int) *strings.Builder {
+	if text.Len() == 0 {
+		most = lineRoom
+	}
+	b := new(strings.Builder)
+	b.Grow(most)
+	b.WriteString(text.String())
+	return b
 }
 
 // scanFrom begins to look a little before an offset: at the beginning of its
@@ -201,8 +251,8 @@ func (t tally) note() string {
 	return fmt.Sprintf(" Lines longer than %d bytes are looked at in pieces: what is longer than %d bytes may be missed in them.", readAtOnce, overlap/2)
 }
 
-// show appends what is shown of a line in which something was found.
-func (now piece) show(text []byte, where []int) []byte {
+// show adds what is shown of a line in which something was found.
+func (now piece) show(text *strings.Builder, where []int) {
 	from, to := 0, len(now.text)
 	if !now.first || !now.last || to > 2*shownAround {
 		from, to = max(where[0]-shownAround, 0), min(min(where[1], where[0]+shownAround)+shownAround, to)
@@ -213,15 +263,21 @@ func (now piece) show(text []byte, where []int) []byte {
 			to++
 		}
 	}
-	text = strconv.AppendInt(text, now.number, 10)
-	text = strconv.AppendInt(append(text, " (offset "...), now.at+int64(from), 10)
-	text = append(text, "): "...)
+	var number [20]byte
+	text.Write(strconv.AppendInt(number[:0], now.number, 10))
+	text.WriteString(" (offset ")
+	text.Write(strconv.AppendInt(number[:0], now.at+int64(from), 10))
+	text.WriteString("): ")
 	if from > 0 || !now.first {
-		text = append(text, "…"...)
+		text.WriteString("…")
 	}
-	text = append(text, bytes.ToValidUTF8(now.text[from:to], []byte("\uFFFD"))...)
+	if shown := now.text[from:to]; utf8.Valid(shown) {
+		text.Write(shown)
+	} else {
+		text.Write(bytes.ToValidUTF8(shown, []byte("\uFFFD")))
+	}
 	if to < len(now.text) || !now.last {
-		text = append(text, "…"...)
+		text.WriteString("…")
 	}
-	return append(text, '\n')
+	text.WriteByte('\n')
 }

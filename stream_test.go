@@ -235,6 +235,113 @@ func TestStream(t *testing.T) {
 			}
 		})
 	})
+	t.Run("X3 a stream that goes on behind its error hides nothing", func(t *testing.T) {
+		t.Parallel()
+		v := viewWith(t, new(ferrule.Runtime), streamTools()...)
+		_, err := collect(v.Stream(t.Context(), func(yield func(tool.Call, error) bool) {
+			yield(tool.Call{}, errCut)
+			yield(tool.Call{}, errBroken) // it was told not to
+		}))
+		if !errors.Is(err, errCut) {
+			t.Errorf("err = %.200v, want the first: %v", err, errCut)
+		}
+	})
+	t.Run("X4 leaving the loop does not wait for claims that do not come", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(t *testing.T) {
+			stuck := writerTool("stuck")
+			stuck.ClaimsOf = func(tool.Args) (tool.Claims, error) {
+				time.Sleep(10 * time.Minute)
+				return tool.Claims{}, nil
+			}
+			v := viewWith(t, new(ferrule.Runtime), append(streamTools(), stuck)...)
+			var left time.Time
+			for range v.Stream(t.Context(), spoken(time.Second, "r0", "stuck")) {
+				time.Sleep(5 * time.Second)
+				left = time.Now()
+				break
+			}
+			if took := time.Since(left); took > 3*time.Second {
+				t.Errorf("leaving took %s, want a second or two", took)
+			}
+		})
+	})
+	t.Run("X2 who waits beside a stream takes no result away from it", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(t *testing.T) {
+			turn := viewWith(t, new(ferrule.Runtime), streamTools()...).Begin(t.Context(), ferrule.TurnOptions{})
+			go turn.Wait()
+			got, err := collect(func(yield func(tool.Result, error) bool) {
+				for res, err := range turn.Stream(spoken(time.Second, "r0", "r0", "r0")) {
+					time.Sleep(time.Second)
+					if !yield(res, err) {
+						return
+					}
+				}
+			})
+			if want := []string{"0@2 slept 0", "1@3 slept 0", "2@4 slept 0"}; !slices.Equal(got, want) || err != nil {
+				t.Errorf("got %q and %v, want %q", got, err, want)
+			}
+		})
+	})
+	t.Run("X2 who waits within the loop gets all results, and so does the loop", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(t *testing.T) {
+			turn := viewWith(t, new(ferrule.Runtime), streamTools()...).Begin(t.Context(), ferrule.TurnOptions{})
+			n := 0
+			for range turn.Stream(spoken(time.Second, "r0", "r3", "r0")) {
+				if n++; n == 1 {
+					if got := fmt.Sprint(turn.Wait()); got != "[slept 0 slept 3 slept 0]" {
+						t.Errorf("waited for %s", got)
+					}
+				}
+			}
+			if n != 3 {
+				t.Errorf("%d results, want 3", n)
+			}
+		})
+	})
+	t.Run("X4 a stream is ranged over once: a second, at once or later, is told so", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(t *testing.T) {
+			turn := viewWith(t, new(ferrule.Runtime), streamTools()...).Begin(t.Context(), ferrule.TurnOptions{})
+			results := turn.Stream(spoken(time.Second, "r0", "r1"))
+			second := func() {
+				if got, err := collect(results); len(got) != 0 || err == nil || err.Error() != "the turn is over, or has a stream already" {
+					t.Errorf("the second got %q and %v", got, err)
+				}
+			}
+			time.AfterFunc(1500*time.Millisecond, second)
+			if got, err := collect(results); len(got) != 2 || err != nil {
+				t.Errorf("the first got %q and %v, want 2 results", got, err)
+			}
+			second()
+		})
+	})
+	t.Run("X4 a closed session: a stream that has begun goes on, another is told so", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(t *testing.T) {
+			rt := new(ferrule.Runtime)
+			v := viewWith(t, rt, streamTools()...)
+			go func() {
+				time.Sleep(1500 * time.Millisecond)
+				_ = rt.Close(t.Context())
+			}()
+			for _, want := range []string{"[0@4 slept 3 1@4 slept 0]", "[0@1 aborted 1@2 aborted]"} {
+				if got, err := collect(v.Stream(t.Context(), spoken(time.Second, "r3", "r0"))); fmt.Sprint(got) != want || err != nil {
+					t.Errorf("got %q and %v, want %s", got, err, want)
+				}
+			}
+		})
+	})
+	for _, how := range []string{"leaves", "panics", "waits", "cancels", "interrupts"} {
+		t.Run("X4 nothing is left, whenever who reads "+how, func(t *testing.T) {
+			t.Parallel()
+			for at := range 6 {
+				bubble(t, func(t *testing.T) { readUntil(t, how, at) })
+			}
+		})
+	}
 	t.Run("X4 a stream that nobody ranges over does nothing", func(t *testing.T) {
 		t.Parallel()
 		rt := new(ferrule.Runtime)
@@ -325,4 +432,36 @@ func TestStream(t *testing.T) {
 			}
 		})
 	})
+}
+
+// readUntil reads a stream of all kinds of calls and, at some result, does
+// something to it. The turn is over then.
+func readUntil(t *testing.T, how string, at int) {
+	t.Helper()
+	rt := new(ferrule.Runtime)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	turn := viewWith(t, rt, streamTools()...).Begin(ctx, ferrule.TurnOptions{})
+	person := time.AfterFunc(20*time.Second, turn.Interrupt) // one of the tools waits for that
+	defer person.Stop()
+	do := map[string]func(){"panics": func() { panic("oh") }, "waits": func() { turn.Wait() }, "cancels": cancel, "interrupts": turn.Interrupt}[how]
+	n := 0
+	func() {
+		defer func() { _ = recover() }()
+		for range turn.Stream(spoken(time.Second, "r1", "stops", "r3", "r0", "r1!")) {
+			if n++; n <= at {
+				continue
+			}
+			if do == nil {
+				return
+			}
+			do()
+		}
+	}()
+	if how == "waits" && n != 6 || how == "interrupts" && n != 6 {
+		t.Errorf("at %d: %d results and errors, want 5 and 1", at, n)
+	}
+	if err := rt.Close(t.Context()); err != nil {
+		t.Errorf("at %d: %v", at, err)
+	}
 }

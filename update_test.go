@@ -2,6 +2,7 @@ package ferrule_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -66,6 +67,14 @@ func streamer(stream func(*tool.Env)) tool.Tool {
 	})
 }
 
+// streams is the function of a typed tool that streams and returns this.
+func streams[T any](v T) func(context.Context, struct{}) (T, error) {
+	return func(ctx context.Context, _ struct{}) (T, error) {
+		write(tool.From(ctx), "streamed")
+		return v, nil
+	}
+}
+
 func write(e *tool.Env, text string) { _, _ = e.Stdout().Write([]byte(text)) }
 
 func TestUpdates(t *testing.T) {
@@ -116,7 +125,7 @@ func TestUpdates(t *testing.T) {
 		t.Parallel()
 		bubble(t, func(t *testing.T) {
 			h := &heardOf{slow: time.Second / 2}
-			const lines, size = 15_000, 1000
+			const lines, size = 1000, 15_000
 			d := streamer(func(e *tool.Env) {
 				began := time.Now()
 				for i := range lines {
@@ -342,6 +351,99 @@ func TestStreamed(t *testing.T) {
 		if res := callOne(t, &ferrule.Runtime{Hooks: []ferrule.Hook{twice}}, d, "{}"); res.String() != "once" {
 			t.Errorf("result = %q", res)
 		}
+	})
+	t.Run("B2 what was streamed before a question is none of what is streamed after it", func(t *testing.T) {
+		t.Parallel()
+		d := streamer(func(e *tool.Env) { write(e, "second") })
+		run := d.Run
+		d.Run = func(ctx context.Context, a tool.Args) (tool.Result, error) {
+			if _, ok := tool.From(ctx).Answer(); !ok {
+				write(tool.From(ctx), "first ")
+				return tool.Result{}, &tool.Outcome{Suspend: "Which?"}
+			}
+			return run(ctx, a)
+		}
+		if res := callOne(t, &ferrule.Runtime{Answer: says(policy.Answer{Allow: true, Text: "that"})}, d, "{}"); res.String() != "second" {
+			t.Errorf("result = %q, want second", res)
+		}
+	})
+	t.Run("B2 what a validator writes is not the tool's, whether somebody looks or not", func(t *testing.T) {
+		t.Parallel()
+		for name, observe := range map[string]func(audit.Event){"nobody": nil, "an observer": func(audit.Event) {}} {
+			d := streamer(func(e *tool.Env) { write(e, "ok") })
+			d.Validate = func(ctx context.Context, _ tool.Args) (json.RawMessage, error) {
+				write(tool.From(ctx), "checked \xe2") // and half of a character
+				return nil, nil
+			}
+			if res := callOne(t, &ferrule.Runtime{Observe: observe}, d, "{}"); res.String() != "ok" {
+				t.Errorf("%s: result = %q, want ok", name, res)
+			}
+		}
+	})
+	t.Run("B2 blocks count for what they hold, whatever their type", func(t *testing.T) {
+		t.Parallel()
+		uri := "https://" + strings.Repeat("u", 8000)
+		res := callOne(t, new(ferrule.Runtime), streamer(func(e *tool.Env) {
+			for range 2000 {
+				e.Emit(tool.Content{Type: tool.LinkContent, URI: uri})
+			}
+		}), "{}")
+		if n := len(res.Content); n < 1000 || n*len(uri) > 8<<20 || !strings.Contains(res.Content[n-1].Text, "more bytes were streamed and are not kept") {
+			t.Errorf("%d links of 8,008 bytes are kept, want 8 MiB of them", n)
+		}
+	})
+	t.Run("B2 a typed tool that returns nothing", func(t *testing.T) {
+		t.Parallel()
+		info := tool.Info{Name: "typed", Description: "Stream.", Claims: tool.Claims{ReadOnly: true, Local: true}}
+		for name, made := range map[string]func() (*tool.Tool, error){
+			"text":   func() (*tool.Tool, error) { return tool.New(info, streams("")) },
+			"struct": func() (*tool.Tool, error) { return tool.New(info, streams(struct{}{})) },
+			"any":    func() (*tool.Tool, error) { return tool.New(info, streams(any(nil))) },
+		} {
+			d, err := made()
+			if err != nil {
+				t.Fatal(err)
+			}
+			rt := new(ferrule.Runtime)
+			if err := rt.Add(d); err != nil {
+				t.Fatal(err)
+			}
+			if res := rt.Session(tool.Caller{}).Call(t.Context(), "typed", "{}"); res.String() != "streamed" {
+				t.Errorf("%s: result = %q, want what was streamed", name, res)
+			}
+		}
+	})
+	t.Run("L2 what a call that was given up has streamed passes output hooks, and what is no content is left out", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(t *testing.T) {
+			var w tape
+			d := doing(readerTool("stuck"), func(ctx context.Context, _ tool.Args) (tool.Result, error) {
+				e := tool.From(ctx)
+				write(e, "password=hunter2")
+				e.Emit(tool.Content{Type: tool.JSONContent, JSON: json.RawMessage(`{"half`)})
+				e.Emit(tool.Content{Type: "nonsense", Text: "\xff"})
+				time.Sleep(time.Hour)
+				return tool.Result{}, nil
+			})
+			redact := ferrule.Hook{Name: "redact", Output: func(_ context.Context, _ *tool.Request, now, _ tool.Result) (*tool.Result, error) {
+				for i := range now.Content {
+					now.Content[i].Text = strings.ReplaceAll(now.Content[i].Text, "hunter2", "…")
+				}
+				return &now, nil
+			}}
+			for _, hooks := range [][]ferrule.Hook{nil, {redact}} {
+				res := callOne(t, &ferrule.Runtime{Record: ferrule.NewRecorder(&w), Hooks: hooks}, d, "{}")
+				if kindOf(res) != tool.Timeout || hooks != nil && strings.Contains(res.String(), "hunter2") {
+					t.Errorf("result = %s %q, want a time-out, redacted by %d hooks", kindOf(res), res, len(hooks))
+				}
+				for _, b := range res.Content {
+					if b.Type == "nonsense" || b.Type == tool.JSONContent && !json.Valid(b.JSON) || !utf8.ValidString(b.Text) {
+						t.Errorf("the model gets %s %q", b.Type, b)
+					}
+				}
+			}
+			readReplay(t, w.String())
+		})
 	})
 	t.Run("B2 streamed content is checked like returned content", func(t *testing.T) {
 		t.Parallel()
