@@ -28,8 +28,8 @@ $(LINT):
 	GOBIN=$(@D) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	mv $(@D)/golangci-lint $@
 
-laws: ## the properties of the runtime, 10,000 random cases each, without the race detector
-	@go test -run 'Laws|SameAsSerial' -cases 10000 .
+laws: ## properties of the runtime for 10,000 random cases each, and what long results allocate
+	@go test -run 'Laws|SameAsSerial|Allocated' -cases 10000 .
 
 fuzz: ## each fuzz target for FUZZTIME (10s)
 	@$(CHECK) fuzz -time $(FUZZTIME)
