@@ -138,7 +138,7 @@ func (g *gallery) runtime(blobs durable.Blobs) (*Runtime, error) {
 		d := tool.Tool{
 			Info: tool.Info{
 				Name: fmt.Sprintf("tool_%d", i), Description: "Show.", Input: json.RawMessage(`{"type":"object"}`),
-				Claims: tool.Claims{ReadOnly: true, Local: true},
+				Claims: tool.Claims{ReadOnly: true, Local: true}, Repeatable: true,
 			},
 			Run: func(context.Context, tool.Args) (tool.Result, error) {
 				c := &g.now.Calls[i]
@@ -198,7 +198,7 @@ func TestResultLaws(t *testing.T) {
 func (g *gallery) show(o *output) string {
 	rt := g.set(o)
 	g.n++
-	caller := tool.Caller{Session: fmt.Sprint(g.n)}
+	caller := tool.Caller{Session: fmt.Sprint(g.n % 50)} // to begin one takes longer than what is shown in it
 	calls := make([]tool.Call, len(o.Calls))
 	for i := range calls {
 		calls[i].Name = fmt.Sprintf("tool_%d", i)
@@ -261,6 +261,7 @@ func wellFormedResult(res tool.Result) string {
 
 var (
 	cutNotice  = regexp.MustCompile(`\n?\[(?:Truncated|Summarized): [^\]]*\]\n?`)
+	nextPage   = regexp.MustCompile(`Go on with offset (\d+)`)
 	keptNotice = regexp.MustCompile(`\n\[All (\d+) bytes are kept\. Read on with read_result \{"handle":"([^"]*)","offset":(\d+)\}[^\]]*\]$`)
 )
 
@@ -320,7 +321,7 @@ func (g *gallery) read(o *output, c *outputCall, owner tool.Caller, res tool.Res
 		if len(page.Content) == 2 {
 			got.WriteString(page.Content[0].Text)
 		}
-		m := regexp.MustCompile(`Go on with offset (\d+)`).FindStringSubmatch(page.Content[len(page.Content)-1].Text)
+		m := nextPage.FindStringSubmatch(page.Content[len(page.Content)-1].Text)
 		if m == nil {
 			break
 		}

@@ -413,7 +413,7 @@ func TestStreamed(t *testing.T) {
 			}
 		}
 	})
-	t.Run("L2 what a call that was given up has streamed passes output hooks, and what is no content is left out", func(t *testing.T) {
+	t.Run("H5 what a call that was given up has streamed is left out where a hook would see it, or where it is no content", func(t *testing.T) {
 		t.Parallel()
 		bubble(t, func(t *testing.T) {
 			var w tape
