@@ -86,10 +86,10 @@ func (h *histories) keyOf(name string, input []byte) uint64 {
 		written += n
 	}
 	for i := 0; i < len(input); i++ {
-		switch b := input[i]; {
-		case b == '"':
+		switch input[i] {
+		case '"':
 			i += quoted(input[i:])
-		case b == ' ' || b == '\n' || b == '\t' || b == '\r':
+		case ' ', '\n', '\t', '\r':
 			write(input[from:i])
 			from = i + 1
 		}
