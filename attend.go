@@ -8,16 +8,11 @@ import (
 
 // Wait waits until every call has its result, and returns them in the order of
 // the calls. After that the turn is over.
-func (t *Turn) Wait() []tool.Result {
-	t.attend(nil)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Clip(t.results)
-}
+func (t *Turn) Wait() []tool.Result { return t.attend(nil) }
 
-// attend sees the turn to its end. Where results are given out it does that, in
-// the order of the calls, as soon as it can.
-func (t *Turn) attend(give func(tool.Result)) {
+// attend sees the turn to its end, and is all of its results. Where they are
+// given out it does that, in the order of the calls, as soon as it can.
+func (t *Turn) attend(give func(tool.Result)) (results []tool.Result) {
 	var inline *call
 	defer func() {
 		if inline != nil { // its tool ended this goroutine
@@ -56,8 +51,8 @@ func (t *Turn) attend(give func(tool.Result)) {
 				break
 			}
 			if t.open == 0 && give == nil && t.streams && !t.dropped && !t.closed { // who ranges over the stream gets them
-				t.mu.Unlock()
-				return
+				defer t.mu.Unlock()
+				return slices.Clip(t.results)
 			}
 			if t.open == 0 { // all of them together
 				t.handOut(len(t.results))
@@ -73,11 +68,13 @@ func (t *Turn) attend(give func(tool.Result)) {
 		t.leaveFeed()
 		t.cond.Wait()
 	}
+	results = slices.Clip(t.results)
 	if t.closed {
 		t.mu.Unlock()
-		return
+	} else {
+		t.end()
 	}
-	t.end()
+	return results
 }
 
 // handOut makes results ready for the host, up to one. The mutex is held, and

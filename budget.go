@@ -14,6 +14,10 @@ import (
 // where the host says nothing.
 const defaultTurnChars = 200_000
 
+// leastCut is how many characters are never cut by a budget: what is said about
+// that would be as long.
+const leastCut = 200
+
 // share is one result's part of a turn's budget.
 type share struct {
 	c     *call
@@ -138,6 +142,7 @@ func (c *call) share(res *tool.Result) share {
 	default:
 		s.chars = sum(c.untell(*res).Content, count) + c.errorChars(res)
 	}
+	s.fixed = s.fixed || s.chars <= leastCut
 	return s
 }
 

@@ -3,7 +3,6 @@ package ferrule
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -71,33 +70,49 @@ func (c *call) note() {
 	}
 	own.calls = append(own.calls, now)
 	c.history, c.place = own, own.gone+len(own.calls)-1
+	c.unlooped = c.index == 0 && own.looping(c.place, 0) == 0 // no call of this turn will change that
 }
 
 // keyOf tells one call from another. Blanks around values do not count, and blank
 // input is {}.
 func (h *histories) keyOf(name string, input []byte) uint64 {
+	key := maphash.String(h.seed, name)
+	i := len(input)
+	if bytes.IndexByte(input, ' ') >= 0 || bytes.IndexByte(input, '\n') >= 0 || bytes.IndexByte(input, '\t') >= 0 || bytes.IndexByte(input, '\r') >= 0 {
+		i = blank(input)
+	}
+	if i == len(input) && i > 0 {
+		return more(key, maphash.Bytes(h.seed, input))
+	}
 	var sum maphash.Hash
 	sum.SetSeed(h.seed)
-	_, _ = sum.WriteString(name) // it never fails
-	_ = sum.WriteByte(0)
-	from, written := 0, 0
-	write := func(part []byte) {
-		n, _ := sum.Write(part)
+	written := 0
+	for rest := input; len(rest) > 0; i = blank(rest) {
+		n, _ := sum.Write(rest[:i]) // it never fails
 		written += n
+		rest = rest[min(i+1, len(rest)):]
 	}
-	for i := 0; i < len(input); i++ {
-		switch input[i] {
-		case '"':
-			i += quoted(input[i:])
-		case ' ', '\n', '\t', '\r':
-			write(input[from:i])
-			from = i + 1
-		}
-	}
-	if write(input[from:]); written == 0 {
+	if written == 0 {
 		_, _ = sum.WriteString("{}")
 	}
-	return sum.Sum64()
+	return more(key, sum.Sum64())
+}
+
+// more is a sum with one more part.
+func more(sum, part uint64) uint64 { return sum*0x9e3779b97f4a7c15 + part }
+
+// blank is where the first blank is that is not within a string; the end: there
+// is none.
+func blank(text []byte) int {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			i += quoted(text[i:])
+		case ' ', '\n', '\t', '\r':
+			return i
+		}
+	}
+	return len(text)
 }
 
 // quoted is where the string ends that begins with the first byte.
@@ -165,6 +180,9 @@ func (h *history) looping(place int, pass uint64) int {
 	if p == nil || p.odd {
 		return 0
 	}
+	if last := h.at(place - 1); last == nil || last.done && !last.skip && last.nudged == 0 && last.key != p.key {
+		return 0 // as nearly always
+	}
 	all, n := h.until(place-1, pass)
 	list := all[:n]
 	if n == 0 {
@@ -181,6 +199,21 @@ func (h *history) looping(place int, pass uint64) int {
 	return 0
 }
 
+// again reports whether one of the calls before is equal to this one, so that it
+// may be part of a cycle.
+func (h *history) again(place int, p *past) bool {
+	for i, n := place-1, 0; i >= h.gone && n < maxCycle; i-- {
+		q := h.at(i)
+		if q.key == p.key && q.result == p.result && q.done && !q.skip {
+			return true
+		}
+		if !q.skip {
+			n++
+		}
+	}
+	return false
+}
+
 // end notes the result of a call, and is how often it was the same where that is
 // a loop; 0: it is none.
 func (h *history) end(place int, now past) int {
@@ -190,6 +223,9 @@ func (h *history) end(place int, now past) int {
 	}
 	p.result, p.done, p.odd, p.skip = now.result, true, p.odd || now.odd, p.skip || now.skip
 	if p.odd || p.skip {
+		return 0
+	}
+	if !h.again(place, p) {
 		return 0
 	}
 	all, n := h.until(place, 0)
@@ -309,27 +345,29 @@ func (c *call) untell(res tool.Result) tool.Result {
 
 // sumOf tells one result from another.
 func (h *histories) sumOf(res *tool.Result) uint64 {
-	var sum maphash.Hash
-	sum.SetSeed(h.seed)
-	write := func(texts [5]string, more [2][]byte, width, height int) {
-		var sizes [9 * 8]byte // so that what is in one field is not taken for another's
-		for i, n := range [9]int{len(texts[0]), len(texts[1]), len(texts[2]), len(texts[3]), len(texts[4]), len(more[0]), len(more[1]), width, height} {
-			binary.LittleEndian.PutUint64(sizes[i*8:], uint64(n)) //nolint:gosec // any bits will do
-		}
-		_, _ = sum.Write(sizes[:]) // it never fails
-		for _, text := range texts {
-			_, _ = sum.WriteString(text)
-		}
-		for _, data := range more {
-			_, _ = sum.Write(data)
+	sum := uint64(len(res.Content))
+	text := func(s string) {
+		if sum = more(sum, uint64(len(s))); s != "" {
+			sum = more(sum, maphash.String(h.seed, s))
 		}
 	}
 	for i := range res.Content {
 		b := &res.Content[i]
-		write([5]string{string(b.Type), b.Text, b.MediaType, b.Name, b.URI}, [2][]byte{b.JSON, b.Data}, b.Width, b.Height)
+		text(string(b.Type))
+		text(b.Text)
+		text(b.MediaType)
+		text(b.Name)
+		text(b.URI)
+		for _, data := range [...][]byte{b.JSON, b.Data} {
+			if sum = more(sum, uint64(len(data))); len(data) > 0 {
+				sum = more(sum, maphash.Bytes(h.seed, data))
+			}
+		}
+		sum = more(more(sum, uint64(b.Width)), uint64(b.Height)) //nolint:gosec // any bits will do
 	}
 	if res.Err != nil {
-		write([5]string{string(res.Err.Kind), res.Err.Text}, [2][]byte{}, 0, 0)
+		text(string(res.Err.Kind))
+		text(res.Err.Text)
 	}
-	return sum.Sum64()
+	return sum
 }

@@ -328,12 +328,20 @@ func TestOffload(t *testing.T) {
 	})
 	t.Run("O6 without a store all are cut to the same size", func(t *testing.T) {
 		t.Parallel()
-		v := viewWith(t, &ferrule.Runtime{TurnChars: 100}, fixed("a", sayText(strings.Repeat("a", 90))), fixed("b", sayText(strings.Repeat("b", 30))), fixed("c", sayText(strings.Repeat("c", 80))))
+		v := viewWith(t, &ferrule.Runtime{TurnChars: 1000}, fixed("a", sayText(strings.Repeat("a", 900))), fixed("b", sayText(strings.Repeat("b", 300))), fixed("c", sayText(strings.Repeat("c", 800))))
 		res := v.Do(t.Context(), tool.Call{Name: "a"}, tool.Call{Name: "b"}, tool.Call{Name: "c"})
-		for i, want := range []string{"showing first 18 and last 17]", strings.Repeat("b", 30), "showing first 18 and last 17]"} {
+		for i, want := range []string{"showing first 175 and last 175]", strings.Repeat("b", 300), "showing first 175 and last 175]"} {
 			if !strings.Contains(res[i].String(), want) {
 				t.Errorf("result %d = %q, want %q in it", i, res[i], want)
 			}
+		}
+	})
+	t.Run("O6 what is short is not cut: what is said about that would be as long", func(t *testing.T) {
+		t.Parallel()
+		v := viewWith(t, &ferrule.Runtime{TurnChars: 300}, fixed("a", sayText(strings.Repeat("a", 200))), fixed("b", sayText(strings.Repeat("b", 150))), fixed("c", sayText(strings.Repeat("c", 201))))
+		res := v.Do(t.Context(), tool.Call{Name: "a"}, tool.Call{Name: "b"}, tool.Call{Name: "c"})
+		if len(res[0].String()) != 200 || len(res[1].String()) != 150 || !strings.Contains(res[2].String(), "showing first 0 and last 0]") {
+			t.Errorf("results = %q", res)
 		}
 	})
 	t.Run("O6 pages of kept results are outside of the budget", func(t *testing.T) {

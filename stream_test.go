@@ -401,9 +401,9 @@ func TestStream(t *testing.T) {
 	t.Run("O6 in a stream what was handed out stays and counts", func(t *testing.T) {
 		t.Parallel()
 		long := doing(readerTool("long"), func(_ context.Context, a tool.Args) (tool.Result, error) {
-			return sayText(strings.Repeat("x", 60)), nil
+			return sayText(strings.Repeat("x", 600)), nil
 		})
-		v := viewWith(t, &ferrule.Runtime{TurnChars: 100}, long)
+		v := viewWith(t, &ferrule.Runtime{TurnChars: 1000}, long)
 		var got []string
 		for res := range v.Stream(t.Context(), spoken(0, "long", "long", "long")) {
 			got = append(got, strings.Map(func(r rune) rune {
@@ -414,9 +414,9 @@ func TestStream(t *testing.T) {
 			}, res.String()))
 		}
 		want := []string{
-			strings.Repeat("x", 60),
-			strings.Repeat("x", 20) + "|[Truncated: 60 chars total, showing first 20 and last 20]|" + strings.Repeat("x", 20),
-			"|[Truncated: 60 chars total, showing first 0 and last 0]|",
+			strings.Repeat("x", 600),
+			strings.Repeat("x", 200) + "|[Truncated: 600 chars total, showing first 200 and last 200]|" + strings.Repeat("x", 200),
+			"|[Truncated: 600 chars total, showing first 0 and last 0]|",
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
