@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -33,7 +34,8 @@ type historyKey struct{ agent, run string }
 
 // history is the last calls of one agent in one run, in their order.
 type history struct {
-	gone  int // calls before the first that is remembered
+	told  atomic.Bool // some result has told of a loop: before that no call is one
+	gone  int         // calls before the first that is remembered
 	calls []past
 }
 
@@ -70,7 +72,6 @@ func (c *call) note() {
 	}
 	own.calls = append(own.calls, now)
 	c.history, c.place = own, own.gone+len(own.calls)-1
-	c.unlooped = c.index == 0 && own.looping(c.place, 0) == 0 // no call of this turn will change that
 }
 
 // keyOf tells one call from another. Blanks around values do not count, and blank
@@ -180,9 +181,6 @@ func (h *history) looping(place int, pass uint64) int {
 	if p == nil || p.odd {
 		return 0
 	}
-	if last := h.at(place - 1); last == nil || last.done && !last.skip && last.nudged == 0 && last.key != p.key {
-		return 0 // as nearly always
-	}
 	all, n := h.until(place-1, pass)
 	list := all[:n]
 	if n == 0 {
@@ -241,6 +239,7 @@ func (h *history) end(place int, now past) int {
 			times = max(times, all[cycle].times+1)
 		}
 		p.nudged, p.times = uint8(cycle), times
+		h.told.Store(true)
 		return times
 	}
 	return 0
@@ -249,7 +248,7 @@ func (h *history) end(place int, now past) int {
 // loop refuses a call that was made again and again, and whose result said so.
 // The host may let it run.
 func (c *call) loop() *tool.Error {
-	if c.history == nil || c.unlooped {
+	if c.history == nil || c.unlooped || !c.history.told.Load() {
 		return nil
 	}
 	c.unlooped = true // it is looked at once
@@ -317,7 +316,7 @@ func saysNothing(res *tool.Result) (p past) {
 // comesAgain reports that a call is likely to be a loop when its turn has come:
 // nobody is asked for it before.
 func (c *call) comesAgain() bool {
-	if c.history == nil {
+	if c.history == nil || !c.history.told.Load() {
 		return false
 	}
 	h := &c.turn.view.session.conv.histories
