@@ -76,30 +76,33 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// A ratio is the median of the rounds, each to the floor of its own round: a
-// machine that is slow in some rounds changes nothing.
+// A machine that is slow in some rounds changes no ratio.
 func TestRatiosAreOfOneRound(t *testing.T) {
-	busy := func(n int) func() error {
-		return func() error {
-			for i := range n {
-				sink += i
-			}
-			return nil
-		}
+	rows := []row{{times: []float64{10, 90, 10, 400, 10}}, {times: []float64{5, 45, 5, 200, 70}}}
+	settle(rows)
+	if r := rows[0]; r.Ratio != 1 || r.NS != 10 {
+		t.Errorf("the floor has the ratio %v and %v ns, want 1 and 10", r.Ratio, r.NS)
 	}
-	rows, err := measure([]work{{"floor", 0, -1, busy(20_000)}, {"half", 0, -1, busy(10_000)}}, 5, 4*time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rows[0].Ratio != 1 {
-		t.Errorf("the floor's ratio is %v, want 1", rows[0].Ratio)
-	}
-	if r := rows[1].Ratio; r < 0.3 || r > 0.8 {
-		t.Errorf("half the work has the ratio %.2f", r)
+	if r := rows[1]; r.Ratio != 0.5 || r.NS != 45 {
+		t.Errorf("half the work has the ratio %v and %v ns, want 0.5 and 45", r.Ratio, r.NS)
 	}
 }
 
-var sink int
+func TestMeasureKeepsEveryRound(t *testing.T) {
+	var sink int
+	rows, err := measure([]work{{"floor", 0, -1, func() error {
+		for i := range 20_000 {
+			sink += i
+		}
+		return nil
+	}}}, 3, time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := rows[0]; len(r.times) != 3 || r.Name != "floor" {
+		t.Errorf("measured %+v, want three rounds of the floor", r)
+	}
+}
 
 func TestAllocationsRoundUp(t *testing.T) {
 	var calls int

@@ -39,18 +39,25 @@ func measure(list []work, rounds int, slice time.Duration) ([]row, error) {
 		counts[i] = n
 		rows[i].Allocs, rows[i].Bytes = allocations(w, min(n, 1000))
 	}
-	times, ratios := make([][]float64, len(list)), make([][]float64, len(list))
-	for round := range rounds {
+	for range rounds {
 		for i, w := range list {
-			ns := float64(cpu(w, counts[i])) / float64(counts[i])
-			times[i] = append(times[i], ns)
-			ratios[i] = append(ratios[i], ns/times[0][round])
+			rows[i].times = append(rows[i].times, float64(cpu(w, counts[i]))/float64(counts[i]))
 		}
 	}
-	for i := range rows {
-		rows[i].NS, rows[i].Ratio, rows[i].times = median(times[i]), median(ratios[i]), times[i]
-	}
+	settle(rows)
 	return rows, nil
+}
+
+// settle works out each row from the times of its rounds. A ratio is the
+// median of the rounds, each to the first row's time in the same round.
+func settle(rows []row) {
+	for i, r := range rows {
+		ratios := make([]float64, len(r.times))
+		for round, ns := range r.times {
+			ratios[round] = ns / rows[0].times[round]
+		}
+		rows[i].NS, rows[i].Ratio = median(r.times), median(ratios)
+	}
 }
 
 // median is the middle of a list that is not empty.
