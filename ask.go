@@ -200,7 +200,7 @@ func (c *call) rejected(a policy.Answer) *tool.Error {
 }
 
 func rejection(a policy.Answer, text string) *tool.Error {
-	return &tool.Error{Kind: tool.Rejected, Text: policy.RejectionText(a, text), Detail: "rejected by " + a.By}
+	return &tool.Error{Kind: tool.Rejected, Text: a.Rejection(text), Detail: "rejected by " + a.By}
 }
 
 // want puts what a tool wants to know to a person. The tool runs anew with the

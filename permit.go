@@ -70,7 +70,7 @@ func (c *call) rule(r policy.Ruling) {
 }
 
 func (c *call) emitDecided(r policy.Ruling) {
-	c.emit(audit.Event{Kind: audit.Decided, By: r.By, Decision: &r.Decision, Text: r.Reason})
+	c.emit(audit.Event{Kind: audit.Decided, By: string(r.By), Decision: &r.Decision, Text: r.Reason})
 }
 
 // hearAll asks also the voices that are functions.
@@ -117,12 +117,12 @@ func (c *call) failing(what string, err error) tool.Decision {
 }
 
 func (c *call) denied(r policy.Ruling) *tool.Error {
-	detail := "denied by " + r.By
+	detail := "denied by " + string(r.By)
 	if r.Rule != "" {
 		detail += ", " + r.Rule
 	}
 	if r.Reason != "" {
 		detail += ": " + r.Reason
 	}
-	return &tool.Error{Kind: tool.Denied, Text: policy.DenialText(r.Decision), Detail: detail, Cause: c.why}
+	return &tool.Error{Kind: tool.Denied, Text: r.Denial(), Detail: detail, Cause: c.why}
 }

@@ -48,6 +48,8 @@ type otherPolicy []tool.Verdict
 
 func (p otherPolicy) Decide(*tool.Request) tool.Decision { return tool.Decision{Verdict: p[0]} }
 
+func (otherPolicy) Fixed(*tool.Request) (d tool.Decision, ok bool) { return d, false }
+
 // A field that is set too late is not used. Who sets one, a rule that denies say,
 // must hear of it.
 func TestFieldsSetLate(t *testing.T) {

@@ -8,19 +8,23 @@ import (
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// Who speaks about a call.
+// Speaker is who speaks about a call.
+type Speaker string
+
+// The speakers.
 const (
-	ByPolicy   = "policy"
-	ByHost     = "host"
-	ByPermit   = "permit"   // the tool's own Permit; its allow counts as nothing
-	ByApproval = "approval" // the tool's approval rule
-	ByFlow     = "flow"
-	ByDefault  = "default" // nobody spoke
+	ByPolicy   Speaker = "policy"
+	ByHost     Speaker = "host"
+	ByPermit   Speaker = "permit"   // the tool's own Permit; its allow counts as nothing
+	ByApproval Speaker = "approval" // the tool's approval rule
+	ByFlow     Speaker = "flow"
+	ByMode     Speaker = "mode"    // of the session
+	ByDefault  Speaker = "default" // nobody spoke
 )
 
 // Voice is what one of them said.
 type Voice struct {
-	By string
+	By Speaker
 	tool.Decision
 }
 
@@ -39,7 +43,7 @@ type Case struct {
 // Ruling is what came of the voices: allow, ask or deny, never silence.
 type Ruling struct {
 	tool.Decision
-	By string // the voice that decided
+	By Speaker // the voice that decided
 }
 
 // Asks reports whether a person must say yes first.
@@ -168,14 +172,12 @@ func Approval(i *tool.Info, trust tool.Trust) tool.Decision {
 // denied is what the model reads where nobody gave it a reason.
 const denied = "Tool call was denied."
 
-// DenialText is what the model reads when a call is denied.
-func DenialText(d tool.Decision) string {
-	return first(d.Message, d.Reason, denied)
-}
+// Denial is what the model reads when a call is denied.
+func (r Ruling) Denial() string { return first(r.Message, r.Reason, denied) }
 
-// RejectionText is what the model reads when a person said no: what the person
+// Rejection is what the model reads when a person said no: what the person
 // said, else what the tool says about it.
-func RejectionText(a Answer, tools string) string {
+func (a Answer) Rejection(tools string) string {
 	return first(a.Message, a.Reason, tools, "Tool approval was rejected.")
 }
 

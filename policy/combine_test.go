@@ -11,12 +11,12 @@ import (
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-func says(by string, v tool.Verdict, reason string) policy.Voice {
+func says(by policy.Speaker, v tool.Verdict, reason string) policy.Voice {
 	return policy.Voice{By: by, Decision: tool.Decision{Verdict: v, Reason: reason}}
 }
 
 // unless is a deny that a person may overrule.
-func unless(by, reason string) policy.Voice {
+func unless(by policy.Speaker, reason string) policy.Voice {
 	return policy.Voice{By: by, Decision: tool.Decision{Verdict: tool.Deny, Reason: reason, Override: true}}
 }
 
@@ -35,7 +35,7 @@ func TestCombine(t *testing.T) {
 		c      policy.Case
 		voices []policy.Voice
 		want   tool.Verdict
-		by     string
+		by     policy.Speaker
 		reason string // that of the ruling; "": not looked at
 	}{
 		{"P1 one allow", writer, []policy.Voice{says(policy.ByPolicy, allow, "")}, allow, policy.ByPolicy, ""},
@@ -96,7 +96,7 @@ func TestCombine(t *testing.T) {
 func TestZeroDecision(t *testing.T) {
 	t.Run("P1 the model reads nothing of why a denial has no reason", func(t *testing.T) {
 		got := policy.Combine(reader, policy.Voice{By: policy.ByPolicy})
-		if text := policy.DenialText(got.Decision); text != "Tool call was denied." {
+		if text := got.Denial(); text != "Tool call was denied." {
 			t.Errorf("got %q", text)
 		}
 	})
@@ -145,14 +145,14 @@ func TestNobodyToAsk(t *testing.T) {
 		} {
 			got := policy.Combine(policy.Case{Name: "srv__send.mail", Trust: tool.MCP}, voices...)
 			const want = "Tool approval required for srv__send.mail, but no approval handler is configured."
-			if got.Verdict != tool.Deny || policy.DenialText(got.Decision) != want {
-				t.Errorf("%+v: got %s, %q, want deny, %q", voices, got.Verdict, policy.DenialText(got.Decision), want)
+			if got.Verdict != tool.Deny || got.Denial() != want {
+				t.Errorf("%+v: got %s, %q, want deny, %q", voices, got.Verdict, got.Denial(), want)
 			}
 		}
 	})
 	t.Run("P8 what is denied or allowed anyway has its own text", func(t *testing.T) {
-		if got := policy.Combine(unasked, says(policy.ByPolicy, tool.Deny, "Not on Sundays.")); policy.DenialText(got.Decision) != "Not on Sundays." {
-			t.Errorf("got %q", policy.DenialText(got.Decision))
+		if got := policy.Combine(unasked, says(policy.ByPolicy, tool.Deny, "Not on Sundays.")); got.Denial() != "Not on Sundays." {
+			t.Errorf("got %q", got.Denial())
 		}
 		if got := policy.Combine(unasked, says(policy.ByPolicy, tool.Allow, "")); got.Verdict != tool.Allow {
 			t.Errorf("got %s, want allow", got.Verdict)
@@ -188,7 +188,7 @@ var remedies = []struct {
 }
 
 // instead are the voices, but for one of them that says something else.
-func instead(voices []policy.Voice, by string, d tool.Decision) []policy.Voice {
+func instead(voices []policy.Voice, by policy.Speaker, d tool.Decision) []policy.Voice {
 	others := slices.DeleteFunc(slices.Clone(voices), func(v policy.Voice) bool { return v.By == by })
 	return append(others, policy.Voice{By: by, Decision: d})
 }
@@ -277,7 +277,7 @@ func drawCase(t *rapid.T) policy.Case {
 func drawVoices() *rapid.Generator[[]policy.Voice] {
 	one := rapid.Custom(func(t *rapid.T) policy.Voice {
 		return policy.Voice{
-			By: rapid.SampledFrom([]string{policy.ByPolicy, policy.ByHost, policy.ByPermit, policy.ByApproval, policy.ByFlow}).Draw(t, "by"),
+			By: rapid.SampledFrom([]policy.Speaker{policy.ByPolicy, policy.ByHost, policy.ByPermit, policy.ByApproval, policy.ByFlow}).Draw(t, "by"),
 			Decision: tool.Decision{
 				Verdict:  rapid.SampledFrom([]tool.Verdict{tool.Deny, tool.Ask, tool.Allow, tool.Allow, tool.Silent, tool.Silent, tool.Silent + 1, 255}).Draw(t, "verdict"),
 				Override: rapid.Bool().Draw(t, "override"),
@@ -420,8 +420,8 @@ func TestTexts(t *testing.T) {
 			{policy.Answer{Message: " ", Reason: "\n"}, "Not sent.", "Not sent."},
 			{policy.Answer{By: "ada", Text: "never"}, "", "Tool approval was rejected."},
 		} {
-			if got := policy.RejectionText(tt.answer, tt.tools); got != tt.want {
-				t.Errorf("RejectionText(%+v, %q) = %q, want %q", tt.answer, tt.tools, got, tt.want)
+			if got := tt.answer.Rejection(tt.tools); got != tt.want {
+				t.Errorf("%+v.Rejection(%q) = %q, want %q", tt.answer, tt.tools, got, tt.want)
 			}
 		}
 	})
@@ -433,11 +433,11 @@ func TestTexts(t *testing.T) {
 			{tool.Decision{Message: "Not here.", Reason: "rule 3"}, "Not here."},
 			{tool.Decision{Reason: "rule 3"}, "rule 3"},
 		} {
-			if got := policy.DenialText(tt.d); got != tt.want {
-				t.Errorf("DenialText(%+v) = %q, want %q", tt.d, got, tt.want)
+			if got := (policy.Ruling{Decision: tt.d}).Denial(); got != tt.want {
+				t.Errorf("%+v.Denial() = %q, want %q", tt.d, got, tt.want)
 			}
 		}
-		if policy.DenialText(tool.Decision{}) == "" {
+		if (policy.Ruling{}).Denial() == "" {
 			t.Error("a denial without words says nothing to the model")
 		}
 	})

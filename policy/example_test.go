@@ -20,7 +20,7 @@ func ExampleCombine() {
 
 	push.Person = false // nobody to ask
 	r = policy.Combine(push, rules, permit)
-	fmt.Println(r.Verdict, "by", r.By+":", policy.DenialText(r.Decision))
+	fmt.Println(r.Verdict, "by", r.By+":", r.Denial())
 	// Output:
 	// ask by permit: the branch is main
 	// deny by permit: Tool approval required for git_push, but no approval handler is configured.

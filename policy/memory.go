@@ -9,9 +9,11 @@ import (
 	"time"
 )
 
-// Memory is an Inbox of this process. The zero value is empty and ready; it
-// must not be copied.
+// Memory is an Inbox and a Ledger of this process. The zero value is empty and
+// ready; it must not be copied.
 type Memory struct {
+	ledger memoryLedger
+
 	mu       sync.Mutex
 	byID     map[string]*asked
 	open     map[string]*asked // of them: not answered
@@ -20,7 +22,10 @@ type Memory struct {
 	next     int // of watchers and questions
 }
 
-var _ Inbox = (*Memory)(nil)
+var (
+	_ Inbox  = (*Memory)(nil)
+	_ Ledger = (*Memory)(nil)
+)
 
 // asked is a question and what became of it.
 type asked struct {
@@ -83,14 +88,14 @@ func (m *Memory) sweep(now time.Time) {
 func (m *Memory) Answer(_ context.Context, id string, answer Answer) error {
 	m.mu.Lock()
 	a, now := m.byID[id], time.Now()
-	err := a.answerable(now)
+	err := a.answerable(now, answer)
 	var tell []func(string)
 	if err == nil {
 		answer = answer.clone()
 		a.answer = &answer
 		delete(m.open, id)
-		a.strip()
 		if answer.Withdrawn {
+			a.strip()
 			a.forget(now)
 		}
 		for _, f := range m.watchers {
@@ -107,19 +112,20 @@ func (m *Memory) Answer(_ context.Context, id string, answer Answer) error {
 	return nil
 }
 
-func (a *asked) answerable(now time.Time) error {
+func (a *asked) answerable(now time.Time, answer Answer) error {
 	switch {
 	case a == nil:
 		return ErrNotAsked
 	case a.answer != nil:
 		return ErrAnswered
-	case a.over(now):
-		return ErrExpired
 	}
-	return nil
+	if err := a.Open(now); err != nil {
+		return err
+	}
+	return a.Check(answer)
 }
 
-// strip drops what only a person who can still answer needs to see, stripAnswer
+// strip drops what only who can still answer or use it needs to see, stripAnswer
 // what only the call that can still use it.
 
 func (a *asked) strip() { a.Question = Question{ID: a.ID, Digest: a.Digest, Expires: a.Expires} }
@@ -147,6 +153,7 @@ func (m *Memory) Use(_ context.Context, id, digest string) (Answer, error) {
 	}
 	answer := *a.answer
 	a.used = true
+	a.strip()
 	a.stripAnswer()
 	a.forget(now)
 	return answer, nil
@@ -160,12 +167,33 @@ func (a *asked) usable(digest string, now time.Time) error {
 		return ErrChanged
 	case a.used:
 		return ErrUsed
-	case a.over(now):
-		return ErrExpired
-	case a.answer == nil:
+	}
+	if err := a.Open(now); err != nil {
+		return err
+	}
+	if a.answer == nil {
 		return ErrWaiting
 	}
 	return nil
+}
+
+// Find gives a question that is not over.
+func (m *Memory) Find(_ context.Context, id string) (Question, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a := m.byID[id]
+	var err error
+	switch {
+	case a == nil:
+		err = ErrNotAsked
+	case a.used || a.answer != nil && a.answer.Withdrawn:
+		err = ErrUsed
+	case a.over(time.Now()):
+		err = ErrExpired
+	default:
+		return a.clone(), nil
+	}
+	return Question{}, fmt.Errorf("inbox: find %q: %w", id, err)
 }
 
 // Pending lists what can still be answered, oldest first.

@@ -88,7 +88,7 @@ func TestMemory(t *testing.T) {
 			answer(t, in, "open", "ada")
 		})
 	})
-	t.Run("P6 what is answered or has expired is not kept whole", func(t *testing.T) {
+	t.Run("P6 what is used, withdrawn or has expired is not kept whole", func(t *testing.T) {
 		const many, size = 32, 1 << 20
 		for name, finish := range map[string]func(in policy.Inbox, id string){
 			"used": func(in policy.Inbox, id string) {
@@ -100,8 +100,12 @@ func TestMemory(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
-			"answered": func(in policy.Inbox, id string) { answer(t, in, id, "ada") },
-			"expired":  func(policy.Inbox, string) { time.Sleep(2 * time.Minute) },
+			"withdrawn": func(in policy.Inbox, id string) {
+				if err := in.Answer(t.Context(), id, policy.Answer{Withdrawn: true}); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"expired": func(policy.Inbox, string) { time.Sleep(2 * time.Minute) },
 		} {
 			t.Run("P6 "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

@@ -8,8 +8,13 @@
 // reads, stays on this machine and belongs to a trusted tool is allowed.
 //
 // What must be asked becomes a [Question] in an [Inbox]. The [Answer] is bound
-// to a digest of principal, definition and exact arguments and is used once.
-// [Memory] is an inbox for one process.
+// to a digest of principal, definition and exact arguments and is used once. A
+// yes can be made to last: then a [Grant] answers later questions of the same
+// kind. A [Ledger] keeps those, and what else is known of sessions.
+//
+// [Memory] is an inbox and a ledger for one process; package store has one in a
+// file. A [Rule] is one line of the short rules that package policy/cedar turns
+// into Cedar, and that a grant consists of.
 package policy
 
 import "github.com/ferrule-dev/ferrule/tool"
@@ -27,13 +32,21 @@ import "github.com/ferrule-dev/ferrule/tool"
 type Policy interface {
 	// Decide gives the decision and why.
 	Decide(*tool.Request) tool.Decision
+	// Fixed is what Decide says of every call of a tool by a caller, whatever
+	// its arguments; ok is false where that depends on them. The request has no
+	// Args, ids and turn, and where it Varies no Claims. A tool that is denied
+	// for every call is not even shown.
+	Fixed(*tool.Request) (d tool.Decision, ok bool)
 }
 
-// Func is a Policy that is a function.
+// Func is a Policy that is a function. It is asked about each call.
 type Func func(*tool.Request) tool.Decision
 
 // Decide calls the function.
 func (f Func) Decide(r *tool.Request) tool.Decision { return f(r) }
+
+// Fixed says that it depends on the call.
+func (f Func) Fixed(*tool.Request) (d tool.Decision, ok bool) { return d, false }
 
 // AllowOwn is the policy of a program that lets its own tools do what they
 // like: those of trust own are allowed, about others it is silent.
@@ -46,6 +59,9 @@ func (AllowOwn) Decide(r *tool.Request) tool.Decision {
 	}
 	return tool.Decision{Verdict: tool.Silent}
 }
+
+// Fixed is Decide: arguments change nothing.
+func (p AllowOwn) Fixed(r *tool.Request) (d tool.Decision, ok bool) { return p.Decide(r), true }
 
 var (
 	_ Policy = Func(nil)

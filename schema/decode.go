@@ -137,3 +137,15 @@ func goKind(t reflect.Type) string {
 	}
 	return "another value"
 }
+
+// Canonical is JSON text in the one form that all texts of the same value have:
+// names in order, no blanks, strings with as few escapes as can be. Numbers stay
+// as they are written: two spellings of one number are two values, never one
+// spelling of two. Text that is not JSON stays as it is.
+func Canonical(text string) string {
+	v := jsontext.Value(text)
+	if err := v.Format(jsontext.ReorderRawObjects(true), jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false), jsontext.PreserveRawStrings(false), jsontext.Multiline(false), jsontext.SpaceAfterColon(false), jsontext.SpaceAfterComma(false)); err != nil {
+		return text
+	}
+	return string(v)
+}

@@ -17,11 +17,18 @@ import (
 type Args struct{ a *admitted }
 
 type admitted struct {
-	by      *schema.Schema
+	by      *Tool
 	text    string
 	decoded any         // typed tools: *In
 	taken   atomic.Bool // decoded was given to a function that could write to it
 	origin  *origin     // nil: text is what was received
+	facts   atomic.Pointer[stated]
+}
+
+// stated is what a tool's Facts said of arguments, or that it failed.
+type stated struct {
+	Facts
+	err error
 }
 
 // origin is what became of the text on its way.
@@ -68,6 +75,40 @@ func (a Args) MarshalJSON() ([]byte, error) { return json.Marshal(a.String()) }
 // Decode reads the arguments into the Go value that v points to.
 func (a Args) Decode(v any) error { return schema.Decode(a.Text(), v) }
 
+// Canonical is the text in the one form that all texts of the same arguments
+// have; see [schema.Canonical].
+func (a Args) Canonical() string { return schema.Canonical(a.Text()) }
+
+// Facts are what the call is about, by the tool's own function; nothing is known
+// where there is none, or where it fails: the error says so. What the function
+// said stands for these arguments. What is given out is not to be changed.
+func (a Args) Facts() (Facts, error) {
+	if a.a == nil || a.a.by.Facts == nil {
+		return Facts{}, nil
+	}
+	if f := a.a.facts.Load(); f != nil {
+		return f.Facts, f.err
+	}
+	f := new(stated)
+	f.Facts, f.err = a.a.by.factsOf(a)
+	if !a.a.facts.CompareAndSwap(nil, f) {
+		f = a.a.facts.Load() // another reader was first
+	}
+	return f.Facts, f.err
+}
+
+func (t *Tool) factsOf(a Args) (f Facts, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+		if err != nil {
+			f, err = Facts{}, fmt.Errorf("tool %q: facts: %w", t.Name, err)
+		}
+	}()
+	return t.Facts(a)
+}
+
 // Admit is the way to Args: it reads the text, checks it against the schema
 // and, for a typed tool, decodes it. Blank text is {}. The error is an [Error]
 // of kind invalid_input, with words a model can repair from.
@@ -90,7 +131,7 @@ func (t *Tool) Readmit(old Args, input json.RawMessage) (Args, error) {
 
 // Admitted reports whether these arguments were checked for this tool as it is
 // now. A runtime runs nothing else.
-func (t *Tool) Admitted(a Args) bool { return a.a != nil && a.a.by == t.input }
+func (t *Tool) Admitted(a Args) bool { return a.a != nil && a.a.by.input == t.input }
 
 // Intact reports whether what a typed tool's functions were given of these
 // arguments is still what the text says: false after the first of them has
@@ -115,7 +156,7 @@ func (t *Tool) admit(a *admitted, text string, mend func(string) (string, []stri
 	if t.input == nil {
 		return Args{}, &Error{Kind: Failed, Text: "The tool is not ready.", Detail: fmt.Sprintf("tool %q: not made by Check, New or Spec.Tool", t.Name)}
 	}
-	a.by, a.text = t.input, text
+	a.by, a.text = t, text
 	if blank(text) {
 		a.text = "{}"
 		if a.origin == nil {

@@ -96,6 +96,9 @@ type Request struct {
 
 	Args   Args
 	Claims Claims // of this call, as far as they are believed
+	// Varies: the claims are those of these arguments; others may have others.
+	Varies bool
+	Mode   string // of the session; "": it asks. See policy.Mode
 	Key    string // names the effect of the call; "": no key; see Tool.Key
 }
 
@@ -111,9 +114,10 @@ func (r *Request) Clone() Request {
 }
 
 // Facts are what a call is about, in forms that rules can match: never the raw
-// text. Where a list is empty nothing is known, and no rule about it matches.
+// text. A list that is nil is not known; one that is empty is known to be empty.
+// What is not known fits no rule that allows, and every one that asks or denies.
 type Facts struct {
-	Paths    []string   // cleaned and absolute
+	Paths    []string   // cleaned and absolute, with slashes
 	Hosts    []string   // as they will be connected to
 	Commands [][]string // each command of a parsed line, word by word, unquoted
 }

@@ -156,11 +156,13 @@ type Tool struct {
 	AskReasonOf, RejectTextOf func(context.Context, Args) (string, error)
 	// Preview is what the call would do, for a person. It must have no effect.
 	Preview func(context.Context, Args) (string, error)
-	// Facts are what the call is about, for rules. Failing, nothing matches. Not
-	// built yet: nobody asks for them.
+	// Facts are what the call is about, for rules. It looks at the arguments
+	// alone. Failing, nothing is known, and no rule that allows by it fits.
 	Facts func(Args) (Facts, error)
-	// Scopes are rules that would cover this call, narrowest first. Not built
-	// yet: nobody asks for them.
+	// Scopes are rules that would cover this call and others like it, narrowest
+	// first, for a person to allow more than once: what stands within the
+	// parentheses of a short rule, such as git status* or path: /work/src/**.
+	// Those that do not cover the call, or cover every call, are not offered.
 	Scopes func(Args) ([]string, error)
 	// Key names the effect of a call for a journal. There is none yet: calls of
 	// one key all run. Failing, or "": no key.

@@ -1,0 +1,112 @@
+package policy
+
+import (
+	"context"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// Grant is a rule that a person made of a yes: it answers later questions in
+// their place. It is no voice about a call, only an answer.
+type Grant struct {
+	ID string `json:"id"` // what Name gives
+	// Rule is a short rule; it covers calls as one that allows does.
+	Rule string `json:"rule"`
+	// Caller is for whom: Tenant, Principal and Session; without a Session it is
+	// for each of the principal.
+	Caller Asker `json:"caller"`
+	// Source is where its tool comes from. Definition is the digest of the tool's
+	// definition; a tool that says something else of itself has lost it. "": any.
+	Source     string    `json:"source,omitempty"`
+	Definition string    `json:"definition,omitempty"`
+	By         string    `json:"by,omitempty"`       // who said yes
+	Question   string    `json:"question,omitempty"` // to this question
+	Made       time.Time `json:"made"`
+}
+
+// Name names a grant by what it allows: equal ones have one name.
+func (g Grant) Name() string {
+	return "r" + Digest(g.Rule, g.Caller.Tenant, g.Caller.Principal, g.Caller.Session, g.Source, g.Definition)[:11]
+}
+
+// For reports whether the grant is for a caller: of its session, or of its
+// principal.
+func (g Grant) For(c Asker) bool {
+	return g.Caller.Tenant == c.Tenant && g.Caller.Principal == c.Principal && (g.Caller.Session == "" || g.Caller.Session == c.Session)
+}
+
+// Answers reports whether the grant answers a question about a call, whose tool
+// has this definition.
+func (g Grant) Answers(r *tool.Request, definition string) bool {
+	c := r.Caller
+	if !g.For(Asker{Tenant: c.Tenant, Principal: c.Principal, Session: c.Session}) || g.Source != r.Source.Name || g.Definition != "" && g.Definition != definition {
+		return false
+	}
+	rule, err := ParseRule(g.Rule, "")
+	return err == nil && rule.Covers(r)
+}
+
+// SessionState is what is kept of a session.
+type SessionState struct {
+	Caller Asker `json:"caller"` // Tenant, Principal and Session name it
+	Mode   Mode  `json:"mode"`
+	// Turns is up to which number turns may have been begun.
+	Turns int       `json:"turns"`
+	Began time.Time `json:"began"`
+	Seen  time.Time `json:"seen"`
+}
+
+// Charge is one call that is to be counted.
+type Charge struct {
+	Key   string        // of the counter
+	Calls int           // at most so many
+	Per   time.Duration // within this time; 0: for ever
+}
+
+// Count is how a ledger counts one call. A counter is two numbers: how many calls
+// it has counted, and, for those with a Per, until when they take up room: each
+// call moves that on by its share of Per. It gives the new time, or, where there
+// is no room, how long until there is; 0: there never will be. A counter that
+// speaks of a time which the clock has left again is an error, [ErrClock].
+func (c Charge) Count(until time.Time, calls int, now time.Time) (next time.Time, wait time.Duration, ok bool, err error) {
+	switch {
+	case c.Calls < 1:
+		return until, 0, false, nil
+	case c.Per <= 0:
+		return until, 0, calls < c.Calls, nil
+	case until.After(now.Add(c.Per + clockSlack)):
+		return until, 0, false, ErrClock
+	}
+	share := max(c.Per/time.Duration(c.Calls), 1)
+	if until.Before(now) {
+		until = now
+	}
+	if room := now.Add(c.Per).Sub(until); room < share {
+		return until, share - room, false, nil
+	}
+	return until.Add(share), 0, true, nil
+}
+
+// Ledger keeps what is known of sessions: how they stand, what was allowed for
+// longer than once, how many calls were made. An implementation shares no memory
+// with its callers and is safe for concurrent use, also by several processes if
+// it lasts longer than one.
+type Ledger interface {
+	// Update changes what is kept of a session and gives it as it stands then.
+	// A session that is not there begins. A nil change only looks at it. Began is
+	// the ledger's to set. An error of change leaves everything as it was.
+	Update(ctx context.Context, of Asker, change func(*SessionState) error) (SessionState, error)
+	// Take counts a call by each of these, or, where one has no room, by none:
+	// full is its place in the list, -1 where all had room, and wait is how long
+	// until it has; 0: it never will.
+	Take(ctx context.Context, charges []Charge) (full int, wait time.Duration, err error)
+	// Grant keeps a grant, and gives its id. One that is there already is left
+	// as it is.
+	Grant(context.Context, Grant) (id string, err error)
+	// Grants lists those for a caller: of its session and of its principal,
+	// oldest first. The zero Asker has all grants of everybody listed.
+	Grants(ctx context.Context, of Asker) ([]Grant, error)
+	// Revoke takes a grant back: [ErrNoGrant] where there is none.
+	Revoke(ctx context.Context, id string) error
+}
