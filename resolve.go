@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -13,6 +14,9 @@ import (
 func (v *View) resolve(name string) (e *entry, unresolved bool, failure *tool.Error) {
 	if e := v.tools.find(name); e != nil {
 		return e, false, nil
+	}
+	if e, d := v.stands.denies(name); e != nil {
+		return nil, false, deniedBy(policy.Ruling{Decision: d, By: policy.ByPolicy}, nil)
 	}
 	if v.fallback != nil {
 		return nil, true, nil

@@ -36,6 +36,9 @@ type Question struct {
 	Preview string `json:"preview,omitempty"`
 	Reason  string `json:"reason,omitempty"` // why it is asked
 	Rule    string `json:"rule,omitempty"`   // what said so
+	// Hooked: the hooks have seen these arguments. A call that goes on in another
+	// process is not shown to them again.
+	Hooked bool `json:"hooked,omitempty"`
 	// Note is a remark to show, such as NoteEarly.
 	Note string `json:"note,omitempty"`
 	// Wants is what a running tool asks; "": whether the call may run.
