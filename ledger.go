@@ -151,7 +151,7 @@ func (c *call) charge() *tool.Error {
 	case err != nil:
 		return &tool.Error{Kind: tool.Denied, Text: "It could not be counted how many calls were made, so the call was denied.", Detail: err.Error(), Cause: err}
 	case t.full >= 0 && t.full < len(by) && t.wait == 0:
-		return &tool.Error{Kind: tool.RateLimited, Text: fmt.Sprintf("No more calls of %s are allowed in this session.", c.first.CalledAs), Detail: "the limit is " + by[t.full].String()}
+		return &tool.Error{Kind: tool.RateLimited, Text: fmt.Sprintf("The budget of calls of %s is used up.", c.first.CalledAs), Detail: "the limit is " + by[t.full].String()}
 	case t.full >= 0 && t.full < len(by):
 		wait := t.wait.Truncate(time.Second) + time.Second
 		return &tool.Error{

@@ -37,7 +37,6 @@ func (c *call) arrive() {
 		c.known, c.final = brokenOff(c.broken), true
 	} else {
 		c.entry, c.unresolved, c.known = t.view.resolve(c.first.CalledAs)
-		c.final = c.known != nil && c.known.Kind == tool.Denied
 	}
 	if c.entry != nil {
 		c.meet(c.first)
@@ -46,8 +45,12 @@ func (c *call) arrive() {
 			c.load()
 		}
 	}
+	hidden := c.hidden()
 	if t.set.observe != nil {
 		c.emit(audit.Event{Kind: audit.Requested})
+	}
+	if hidden != nil && t.set.observe != nil {
+		c.emitDecided(*hidden)
 	}
 	c.keepInput()
 	if c.remember(); c.recorded != nil || c.broken != nil {

@@ -150,9 +150,7 @@ func (c *call) failing(what string, err error) tool.Decision {
 	return tool.Decision{Verdict: tool.Deny, Rule: what, Reason: "it failed: " + err.Error(), Message: "A check of this call failed, so it was denied."}
 }
 
-func (c *call) denied(r policy.Ruling) *tool.Error { return deniedBy(r, c.why) }
-
-func deniedBy(r policy.Ruling, cause error) *tool.Error {
+func (c *call) denied(r policy.Ruling) *tool.Error {
 	detail := "denied by " + string(r.By)
 	if r.Rule != "" {
 		detail += ", " + r.Rule
@@ -160,5 +158,5 @@ func deniedBy(r policy.Ruling, cause error) *tool.Error {
 	if r.Reason != "" {
 		detail += ": " + r.Reason
 	}
-	return &tool.Error{Kind: tool.Denied, Text: r.Denial(), Detail: detail, Cause: cause}
+	return &tool.Error{Kind: tool.Denied, Text: r.Denial(), Detail: detail, Cause: c.why}
 }

@@ -103,16 +103,16 @@ func (s *standing) only(f Filter) *standing {
 }
 
 // denies gives the tool of a name that is not shown, because the rules deny it.
-func (s *standing) denies(name string) (e *entry, d tool.Decision) {
+func (s *standing) denies(name string) *entry {
 	if s == nil {
-		return nil, d
+		return nil
 	}
 	for _, e := range s.hidden {
 		if e.wire == name || e.base && slices.Contains(e.tool.Aliases, name) {
-			return e, s.fixed[e]
+			return e
 		}
 	}
-	return nil, d
+	return nil
 }
 
 // said is what the rules say about a call: beforehand, or now.
