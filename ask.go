@@ -104,7 +104,7 @@ func (c *call) show(note string) policy.Question {
 		Caller: asker(&r.Caller),
 		Turn:   r.Turn, Index: r.Index, Call: r.ID, CallID: r.CallID,
 		Tool: c.first.CalledAs, Source: r.Source, Claims: copyClaims(r.Claims), Input: r.Args.Text(),
-		Digest: c.digest(), Definition: c.entry.origin().digest(), Note: note,
+		Digest: c.digest(), Definition: c.entry.origin().digest(), Given: c.givenAs(), Note: note,
 		Asked: now, Expires: now.Add(c.turn.set.expiry),
 	}
 	if c.ruling != nil {
@@ -129,6 +129,11 @@ func (c *call) show(note string) policy.Question {
 		}
 	}
 	return q
+}
+
+// givenAs names the call as the model made it.
+func (c *call) givenAs() string {
+	return policy.Digest(c.first.CalledAs, c.first.CallID, c.req.Args.Received())[:16]
 }
 
 // noPreview stands for the preview of a tool that failed at it.

@@ -138,7 +138,7 @@ func (c *call) remember() {
 	if c.index < len(h.calls) {
 		old := &h.calls[c.index]
 		if now := c.asGiven(); old.given.Name != now.Name || string(old.given.Input) != string(now.Input) || old.given.ID != now.ID {
-			c.known = &tool.Error{Kind: tool.Failed, Text: "This turn had another call in this place.", Detail: fmt.Sprintf("turn %d was handed back with a call of %s at place %d", c.turn.number, old.given.Name, c.index)}
+			c.known = c.another(old.given.Name)
 			return
 		}
 		if old.result != nil {
@@ -153,6 +153,11 @@ func (c *call) remember() {
 		c.takeUp()
 		c.planned = c.req.Claims
 	}
+}
+
+// another is what a call is told that stands where another one stood.
+func (c *call) another(name string) *tool.Error {
+	return &tool.Error{Kind: tool.Failed, Text: "This turn had another call in this place.", Detail: fmt.Sprintf("turn %d had a call of %s at place %d", c.turn.number, name, c.index)}
 }
 
 // takeUp lets a call go on where an earlier turn left it.
@@ -222,13 +227,17 @@ func (c *call) askedBefore() bool {
 
 // goOn lets a call go on from a question, with the input that it shows.
 func (c *call) goOn(q *policy.Question) {
+	if q.Given != c.givenAs() {
+		c.known, c.final = c.another(q.Tool), true
+		return
+	}
 	if _, err := c.change(json.RawMessage(q.Input), byAnswer, "an earlier process"); err != nil {
 		c.known = err
 		return
 	}
 	c.resumed, c.by = true, byAnswer
 	c.posed++
-	if q.Hooked {
+	if c.look = true; q.Hooked {
 		c.hooked = len(c.turn.hooks)
 	}
 	if c.question = q; q.Wants != "" {
