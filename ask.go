@@ -211,8 +211,11 @@ func (c *call) use(q *policy.Question) (a policy.Answer, waiting bool, failure *
 
 // unusable is why a question has no answer that counts.
 func (c *call) unusable(err error) *tool.Error {
-	if errors.Is(err, policy.ErrExpired) {
+	switch {
+	case errors.Is(err, policy.ErrExpired):
 		return &tool.Error{Kind: tool.Expired, Text: "Nobody answered in time.", Detail: err.Error(), Cause: err}
+	case errors.Is(err, policy.ErrUsed) && c.resumed: // by another process that goes on with the turn
+		return &tool.Error{Kind: tool.OutcomeUnknown, Text: "It is not known whether this call has run already, so it did not run now.", Detail: err.Error(), Cause: err}
 	}
 	return &tool.Error{Kind: tool.Denied, Text: "The answer of a person could not be read, so the call was denied.", Detail: err.Error(), Cause: err}
 }

@@ -207,7 +207,7 @@ func (c *call) askedBefore() bool {
 	}
 	for {
 		id := c.questionID()
-		q, err := atInbox(c, func(ctx context.Context) (policy.Question, error) { return set.inbox.Find(ctx, id) })
+		q, err := bounded(c.turn.ctx, otherTime, func(ctx context.Context) (policy.Question, error) { return set.inbox.Find(ctx, id) })
 		switch {
 		case err == nil:
 			c.goOn(&q)
@@ -218,7 +218,7 @@ func (c *call) askedBefore() bool {
 			c.known, c.final = c.unusable(err), true
 			return true
 		case !errors.Is(err, policy.ErrUsed) || c.posed > 2*maxRounds:
-			c.known, c.final = c.unasked(err), true
+			c.known, c.final = c.unasked(c.orStopped(err)), true
 			return true
 		}
 		c.posed++ // perhaps there was another after it

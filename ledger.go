@@ -21,6 +21,8 @@ func (s *Session) SetMode(ctx context.Context, m policy.Mode) error {
 	if !m.Known() {
 		return fmt.Errorf("session %q: mode: got %q, want ask, edit, read, auto, observe or dry-run", s.caller.Session, string(m))
 	}
+	s.conv.governing.Lock()
+	defer s.conv.governing.Unlock()
 	_, err := s.rt.set.ledger.Update(ctx, asker(&s.caller), func(kept *policy.SessionState) error {
 		kept.Mode, kept.Chosen, kept.Seen = m, true, time.Now()
 		return nil
@@ -54,6 +56,10 @@ func (c *conversation) look(ctx context.Context) {
 	if at := c.lookedAt.Load(); !set.lasting || at != nil && now.Sub(*at) < lookEvery {
 		return
 	}
+	if !c.governing.TryLock() {
+		return // somebody is about it
+	}
+	defer c.governing.Unlock()
 	kept, err := bounded(ctx, otherTime, func(ctx context.Context) (policy.SessionState, error) {
 		return set.ledger.Update(ctx, c.asker(), nil)
 	})
@@ -99,8 +105,8 @@ func (c *conversation) nextTurn(ctx context.Context) int {
 	if !set.lasting || set.replay != nil {
 		return int(c.turns.Add(1))
 	}
-	c.numbering.Lock()
-	defer c.numbering.Unlock()
+	c.governing.Lock()
+	defer c.governing.Unlock()
 	if c.turns.Load() < c.reserved {
 		return int(c.turns.Add(1))
 	}

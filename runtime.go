@@ -276,9 +276,11 @@ func (s *settings) govern(rt *Runtime) {
 	if s.mode = rt.Mode; !s.mode.Known() {
 		s.findings = append(s.findings, Finding{"Runtime.Mode", fmt.Sprintf("got %q, want ask, edit, read, auto, observe or dry-run: only calls that read may run", string(rt.Mode))})
 	}
-	s.workspace = filepath.ToSlash(rt.Workspace)
-	if s.workspace != "" && !filepath.IsAbs(rt.Workspace) {
-		s.workspace = ""
+	switch {
+	case rt.Workspace == "":
+	case filepath.IsAbs(rt.Workspace):
+		s.workspace = filepath.ToSlash(filepath.Clean(rt.Workspace))
+	default:
 		s.findings = append(s.findings, Finding{"Runtime.Workspace", fmt.Sprintf("got %q, want an absolute path: it counts as none", rt.Workspace)})
 	}
 }

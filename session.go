@@ -177,12 +177,11 @@ type conversation struct {
 
 	histories histories
 
-	chosen   atomic.Pointer[policy.Mode] // nil: as the runtime says
-	lookedAt atomic.Pointer[time.Time]   // when the ledger was last asked for it
-	unknown  atomic.Pointer[error]       // why the ledger does not say it
-	// Turns are numbered one after the other where the numbers last.
-	numbering sync.Mutex
-	reserved  int64
+	chosen    atomic.Pointer[policy.Mode] // nil: as the runtime says
+	lookedAt  atomic.Pointer[time.Time]   // when the ledger was last asked for it
+	unknown   atomic.Pointer[error]       // why the ledger does not say it
+	governing sync.Mutex                  // what the ledger says is taken over in its order
+	reserved  int64                       // numbers of turns that are this process's
 
 	standing   sync.Mutex
 	standingOf *catalogue
