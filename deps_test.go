@@ -24,7 +24,7 @@ type arrows struct {
 var architecture = map[string]arrows{
 	".":       {ours: "audit durable policy schema tool"},
 	"tool":    {ours: "schema"},
-	"policy":  {ours: "tool"},
+	"policy":  {ours: "tool", tests: "tooltest"},
 	"audit":   {ours: "tool"},
 	"durable": {ours: "tool", tests: "tooltest"},
 	"schema": {
@@ -43,6 +43,7 @@ var architecture = map[string]arrows{
 	"examples/replay":    {ours: ". policy tool"},
 	"internal/check":     {},
 	"internal/hostile":   {},
+	"store":              {ours: "policy", third: "modernc.org/sqlite", tests: "tooltest"},
 	"tokens":             {third: "github.com/tiktoken-go/tokenizer"},
 	"tooltest":           {ours: ". durable policy tool"},
 }
