@@ -46,7 +46,7 @@ var architecture = map[string]arrows{
 	"internal/hostile":     {},
 	"tokens":               {third: "github.com/tiktoken-go/tokenizer"},
 	"tooltest":             {ours: ". durable policy tool"},
-	"store":                {ours: "policy", third: "modernc.org/sqlite", tests: "tooltest"},
+	"store":                {ours: "policy", third: "modernc.org/sqlite", tests: ". tool tooltest"},
 }
 
 // testModules may be imported by any test and by nothing else. What is listed
