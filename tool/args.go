@@ -28,7 +28,14 @@ type admitted struct {
 // stated is what a tool's Facts said of arguments, or that it failed.
 type stated struct {
 	Facts
-	err error
+	failed string // "": it did not
+}
+
+func (s *stated) out() (Facts, error) {
+	if s.failed != "" {
+		return Facts{}, errors.New(s.failed)
+	}
+	return s.Facts, nil
 }
 
 // origin is what became of the text on its way.
@@ -87,14 +94,17 @@ func (a Args) Facts() (Facts, error) {
 		return Facts{}, nil
 	}
 	if f := a.a.facts.Load(); f != nil {
-		return f.Facts, f.err
+		return f.out()
 	}
 	f := new(stated)
-	f.Facts, f.err = a.a.by.factsOf(a)
+	var err error
+	if f.Facts, err = a.a.by.factsOf(a); err != nil {
+		f.failed = err.Error()
+	}
 	if !a.a.facts.CompareAndSwap(nil, f) {
 		f = a.a.facts.Load() // another reader was first
 	}
-	return f.Facts, f.err
+	return f.out()
 }
 
 func (t *Tool) factsOf(a Args) (f Facts, err error) {
