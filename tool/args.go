@@ -25,18 +25,8 @@ type admitted struct {
 	facts   atomic.Pointer[stated]
 }
 
-// stated is what a tool's Facts said of arguments, or that it failed.
-type stated struct {
-	Facts
-	failed string // "": it did not
-}
-
-func (s *stated) out() (Facts, error) {
-	if s.failed != "" {
-		return Facts{}, errors.New(s.failed)
-	}
-	return s.Facts, nil
-}
+// stated gives what a tool's Facts said of arguments, or that it failed.
+type stated func() (Facts, error)
 
 // origin is what became of the text on its way.
 type origin struct {
@@ -94,17 +84,14 @@ func (a Args) Facts() (Facts, error) {
 		return Facts{}, nil
 	}
 	if f := a.a.facts.Load(); f != nil {
-		return f.out()
+		return (*f)()
 	}
-	f := new(stated)
-	var err error
-	if f.Facts, err = a.a.by.factsOf(a); err != nil {
-		f.failed = err.Error()
+	facts, err := a.a.by.factsOf(a)
+	said := stated(func() (Facts, error) { return facts, err })
+	if !a.a.facts.CompareAndSwap(nil, &said) {
+		return (*a.a.facts.Load())() // another reader was first
 	}
-	if !a.a.facts.CompareAndSwap(nil, f) {
-		f = a.a.facts.Load() // another reader was first
-	}
-	return f.out()
+	return facts, err
 }
 
 func (t *Tool) factsOf(a Args) (f Facts, err error) {
