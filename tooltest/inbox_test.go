@@ -271,7 +271,7 @@ func (l *losesChanges) Update(ctx context.Context, of policy.Asker, change func(
 type renews struct{ policy.Memory }
 
 func (l *renews) Grant(ctx context.Context, g policy.Grant) (string, error) {
-	_ = l.Memory.Revoke(ctx, g.Name())
+	_ = l.Revoke(ctx, g.Name())
 	return l.Memory.Grant(ctx, g)
 }
 
