@@ -61,8 +61,9 @@ func start(t *testing.T, what, path, name string) *process {
 		t.Fatal(err)
 	}
 	p := &process{Cmd: exec.CommandContext(t.Context(), self)}
-	// Else the race detector has each process wait for a second at its end.
-	p.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", childEnv+"="+what, childPath+"="+path, childName+"="+name)
+	// There are hundreds, so each has to be cheap; and the race detector has a
+	// process wait for a second at its end.
+	p.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "GOMAXPROCS=1", "GOGC=off", childEnv+"="+what, childPath+"="+path, childName+"="+name)
 	p.Stderr = os.Stderr
 	if p.in, err = p.StdinPipe(); err != nil {
 		t.Fatal(err)

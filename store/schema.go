@@ -70,28 +70,43 @@ CREATE INDEX counters_until ON counters (until) WHERE until <> '';
 // examine reports what a file is, if it is no store or a damaged one. It reads
 // all of it.
 func examine(ctx context.Context, db *sql.DB) error {
-	app, version, err := identity(ctx, db)
+	// In one transaction: another process may be about to make it a store.
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
+	defer func() { _ = tx.Rollback() }()
 	var tables int
-	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
 		return err
 	}
-	switch want := len(migrations()); {
+	app, version, err := identity(ctx, tx)
+	if err != nil {
+		return err
+	}
+	switch {
 	case app == 0 && version == 0 && tables == 0: // new
 		return nil
 	case app != application:
 		return fmt.Errorf("got the database of another application (with the application id %#x), want a store of Ferrule (%#x): give another path", app, application)
-	case version > want:
-		return fmt.Errorf("got a store of version %d, want %d or older: a newer Ferrule has written it; use that one, or give another path", version, want)
+	}
+	if err := notNewer(version); err != nil {
+		return err
 	}
 	var found string
-	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&found); err != nil {
+	if err := tx.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&found); err != nil {
 		return err
 	}
 	if found != "ok" {
 		return &damage{found}
+	}
+	return nil
+}
+
+// notNewer refuses what a newer program has written.
+func notNewer(version int) error {
+	if want := len(migrations()); version > want {
+		return fmt.Errorf("got a store of version %d, want %d or older: a newer Ferrule has written it; use that one, or give another path", version, want)
 	}
 	return nil
 }
@@ -130,7 +145,7 @@ func migrate(ctx context.Context, tx *sql.Tx) error {
 	}
 	all := migrations()
 	if version >= len(all) {
-		return nil
+		return notNewer(version)
 	}
 	for i, step := range all[version:] {
 		if _, err := tx.ExecContext(ctx, step); err != nil {

@@ -10,6 +10,8 @@
 // comments of the interface promise.
 //
 //	tooltest.Blobs(t, func(t *testing.T) durable.Blobs { return open(t) })
+//	tooltest.Inbox(t, func(t *testing.T) policy.Inbox { return open(t) })
+//	tooltest.Ledger(t, func(t *testing.T) policy.Ledger { return open(t) })
 //
 // The names of its subtests begin with the rule of the specification that they
 // show.
