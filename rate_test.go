@@ -34,19 +34,27 @@ func TestRates(t *testing.T) {
 		steps []step
 	}{
 		{
-			"P9 per tool: so many within the time, then one as each share of it passes", policy.Rate{Calls: 2, Per: time.Minute}, "one",
+			"P9 per tool: so many within the time, then one as each share of it passes",
+			policy.Rate{Calls: 2, Per: time.Minute},
+			"one",
 			[]step{{"", "s", "one", 0, false}, {"", "s", "one", 0, false}, {"", "s", "one", 0, true}, {"", "s", "two", 0, false}, {"", "s", "one", 31 * time.Second, false}, {"", "s", "one", 0, true}},
 		},
 		{
-			"P9 per source", policy.Rate{Calls: 1, Per: time.Minute}, "source:srv",
+			"P9 per source",
+			policy.Rate{Calls: 1, Per: time.Minute},
+			"source:srv",
 			[]step{{"", "s", "srv__far", 0, false}, {"", "s", "srv__far", 0, true}, {"", "s", "one", 0, false}},
 		},
 		{
-			"P9 per principal", policy.Rate{Calls: 1, Per: time.Minute, Each: "principal"}, "*",
+			"P9 per principal",
+			policy.Rate{Calls: 1, Per: time.Minute, Each: "principal"},
+			"*",
 			[]step{{"ada", "s", "one", 0, false}, {"ada", "t", "two", 0, true}, {"bob", "s", "one", 0, false}},
 		},
 		{
-			"P9 a budget: so many in a session, whatever the time", policy.Rate{Calls: 2, Each: "session"}, "*",
+			"P9 a budget: so many in a session, whatever the time",
+			policy.Rate{Calls: 2, Each: "session"},
+			"*",
 			[]step{{"", "s", "one", 0, false}, {"", "s", "two", 0, false}, {"", "s", "one", time.Hour, true}, {"", "t", "one", 0, false}},
 		},
 	}

@@ -155,7 +155,7 @@ func (c Case) unspoken() tool.Decision {
 // change it.
 func (c Case) nobody(r Ruling) Ruling {
 	ways := []string{"set Runtime.Inbox or Runtime.Answer"}
-	switch r.By {
+	switch r.By { //nolint:exhaustive // nobody can do anything about the others
 	case ByPolicy:
 		ways = append(ways, "change the rule that asks")
 	case ByDefault:

@@ -62,6 +62,8 @@ func (q Question) clone() Question {
 // not offered, or for a call that destroys without the second key.
 func (q Question) Check(a Answer) error {
 	switch {
+	case a.Withdrawn && a.Allow:
+		return errors.New("answer: a question that is withdrawn has no yes")
 	case a.Rule == "" && a.Always:
 		return errors.New("answer: always, but no rule: want one of the question's offers")
 	case a.Rule == "":

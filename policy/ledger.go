@@ -78,7 +78,7 @@ func (c Charge) Count(until time.Time, calls int, now time.Time) (next time.Time
 		return until, 0, false, nil
 	case c.Per <= 0:
 		return until, 0, calls < c.Calls, nil
-	case until.After(now.Add(c.Per + clockSlack)):
+	case until.After(now.Add(c.Per).Add(clockSlack)):
 		return until, 0, false, ErrClock
 	}
 	share := max(c.Per/time.Duration(c.Calls), 1)
