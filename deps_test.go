@@ -42,6 +42,7 @@ var architecture = map[string]arrows{
 	"examples/owntool":   {ours: ". audit policy tool"},
 	"examples/replay":    {ours: ". policy tool"},
 	"internal/check":     {},
+	"internal/config":    {ours: "policy", third: "go.yaml.in/yaml/v3"},
 	"internal/hostile":   {},
 	"tokens":             {third: "github.com/tiktoken-go/tokenizer"},
 	"tooltest":           {ours: ". durable policy tool"},

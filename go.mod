@@ -12,6 +12,7 @@ require (
 require (
 	github.com/tiktoken-go/tokenizer v0.10.0
 	go.uber.org/goleak v1.3.0
+	go.yaml.in/yaml/v3 v3.0.5
 )
 
 require github.com/dlclark/regexp2/v2 v2.5.1 // indirect
