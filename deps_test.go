@@ -44,6 +44,7 @@ var architecture = map[string]arrows{
 	"internal/check":     {},
 	"internal/config":    {ours: "policy", third: "go.yaml.in/yaml/v3"},
 	"internal/hostile":   {},
+	"internal/terminal":  {ours: "policy", third: "charm.land/bubbletea/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term", tests: "tool"},
 	"tokens":             {third: "github.com/tiktoken-go/tokenizer"},
 	"tooltest":           {ours: ". durable policy tool"},
 }
