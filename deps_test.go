@@ -24,7 +24,7 @@ type arrows struct {
 var architecture = map[string]arrows{
 	".":       {ours: "audit durable policy schema tool"},
 	"tool":    {ours: "schema"},
-	"policy":  {ours: "tool"},
+	"policy":  {ours: "tool", tests: "tooltest"},
 	"audit":   {ours: "tool"},
 	"durable": {ours: "tool", tests: "tooltest"},
 	"schema": {
@@ -45,6 +45,7 @@ var architecture = map[string]arrows{
 	"internal/config":    {ours: "policy", third: "go.yaml.in/yaml/v3"},
 	"internal/hostile":   {},
 	"internal/terminal":  {ours: "policy", third: "charm.land/bubbletea/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term", tests: "tool"},
+	"store":              {ours: "policy", third: "modernc.org/sqlite", tests: "tooltest"},
 	"tokens":             {third: "github.com/tiktoken-go/tokenizer"},
 	"tooltest":           {ours: ". durable policy tool"},
 }

@@ -33,6 +33,7 @@ type asked struct {
 	place  int       // in the order of arrival
 	answer *Answer   // nil: none yet
 	used   bool      // the answer was taken
+	late   bool      // it was found to have expired, and stays so whatever the clock says
 	until  time.Time // when it is forgotten; zero: not yet known
 }
 
@@ -40,7 +41,9 @@ type asked struct {
 // why it is refused.
 const remembered = 24 * time.Hour
 
-func (a *asked) over(now time.Time) bool { return !a.Expires.IsZero() && !now.Before(a.Expires) }
+func (a *asked) over(now time.Time) bool {
+	return a.late || !a.Expires.IsZero() && !now.Before(a.Expires)
+}
 
 // Ask puts a question.
 func (m *Memory) Ask(_ context.Context, q Question) error {
@@ -74,6 +77,7 @@ func (m *Memory) sweep(now time.Time) {
 	m.swept = now
 	for id, a := range m.byID {
 		if a.over(now) {
+			a.late = true
 			delete(m.open, id)
 			a.strip()
 			a.stripAnswer()
@@ -119,10 +123,17 @@ func (a *asked) answerable(now time.Time, answer Answer) error {
 	case a.answer != nil:
 		return ErrAnswered
 	}
-	if err := a.Open(now); err != nil {
+	if err := a.stillOpen(now); err != nil {
 		return err
 	}
 	return a.Check(answer)
+}
+
+func (a *asked) stillOpen(now time.Time) error {
+	if a.late {
+		return ErrExpired
+	}
+	return a.Open(now)
 }
 
 // strip drops what only who can still answer or use it needs to see, stripAnswer
@@ -168,7 +179,7 @@ func (a *asked) usable(digest string, now time.Time) error {
 	case a.used:
 		return ErrUsed
 	}
-	if err := a.Open(now); err != nil {
+	if err := a.stillOpen(now); err != nil {
 		return err
 	}
 	if a.answer == nil {

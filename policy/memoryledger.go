@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -53,24 +54,25 @@ func (m *Memory) Take(_ context.Context, charges []Charge) (full int, wait time.
 	defer l.mu.Unlock()
 	now := time.Now()
 	l.sweep(now)
-	next := make([]counted, len(charges))
+	next := make(map[string]counted, len(charges))
 	for i, by := range charges {
-		had := l.counters[by.Key]
-		var ok bool
-		if next[i].until, wait, ok, err = by.Count(had.until, had.calls, now); err != nil {
+		had, ok := next[by.Key] // one counter may be charged twice
+		if !ok {
+			had = l.counters[by.Key]
+		}
+		until, wait, room, err := by.Count(had.until, had.calls, now)
+		if err != nil {
 			return i, 0, fmt.Errorf("ledger: take: %w", err)
 		}
-		if !ok {
+		if !room {
 			return i, wait, nil
 		}
-		next[i].calls = had.calls + 1
+		next[by.Key] = counted{until, had.calls + 1}
 	}
 	if l.counters == nil {
 		l.counters = make(map[string]counted)
 	}
-	for i, by := range charges {
-		l.counters[by.Key] = next[i]
-	}
+	maps.Copy(l.counters, next)
 	return -1, 0, nil
 }
 
@@ -116,6 +118,7 @@ func (m *Memory) Grants(_ context.Context, of Asker) ([]Grant, error) {
 			list = append(list, g)
 		}
 	}
+	slices.SortStableFunc(list, func(a, b Grant) int { return a.Made.Compare(b.Made) })
 	return list, nil
 }
 

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// prepare sees to it that there is a file that only its user can read, and says
+// which one it is.
+//
+// It never has the file itself open: where a process closes a file, the system
+// takes away the locks that it has on it, those of SQLite too.
+func prepare(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := create(path); err != nil {
+			return nil, err
+		}
+		info, err = os.Stat(path)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s: got a directory, want a file: name one in it, such as %s", path, filepath.Join(path, "store.db"))
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: got %s, want a file: give another path", path, info.Mode().Type())
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		if err := os.Chmod(path, info.Mode().Perm()&^0o077); err != nil {
+			return nil, fmt.Errorf("others can read the file, and that cannot be changed: %w", err)
+		}
+	}
+	return info, nil
+}
+
+// create makes an empty file. It has its name only after it was closed.
+func create(path string) error {
+	dir := filepath.Dir(path)
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: there is no directory %s: make it first, or give another path", path, dir)
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s: %s is no directory: give another path", path, dir)
+	}
+	f, err := os.CreateTemp(dir, ".new-*") // with mode 0600
+	if err != nil {
+		return writable(path, err)
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	if err := f.Close(); err != nil {
+		return writable(path, err)
+	}
+	err = os.Link(f.Name(), path)
+	if err == nil || errors.Is(err, fs.ErrExist) { // somebody else was first
+		return nil
+	}
+	// Not every file system has links.
+	f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return writable(path, err)
+	}
+	return f.Close()
+}
+
+func writable(path string, err error) error {
+	return fmt.Errorf("%s: a file cannot be made there (%w): see whether this user may write to the directory and the disk has room, or give another path", path, err)
+}
+
+// name is how SQLite is told of a file and of how to open it.
+func name(path, option, value string) string {
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // C:/a
+	}
+	set := url.Values{"mode": {"rw"}, "_defensive": {"1"}, "_pragma": {
+		"busy_timeout(250)",
+		"synchronous(FULL)",
+		"trusted_schema(OFF)",
+		"cell_size_check(ON)",
+	}}
+	set.Set(option, value)
+	u := url.URL{Scheme: "file", Path: slashed, RawQuery: set.Encode()}
+	return u.String()
+}

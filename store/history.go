@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/policy"
+)
+
+// history is how long it is kept what people answered.
+const history = 30 * 24 * time.Hour
+
+// Answered is what a person was asked and said.
+type Answered struct {
+	Question policy.Question `json:"question"`
+	Answer   policy.Answer   `json:"answer"`
+	At       time.Time       `json:"at"`
+	Used     bool            `json:"used"` // a call has run on it, or was refused for it
+}
+
+// Answered lists what was answered at that time or later, within the last thirty
+// days, oldest first. What was withdrawn is not among it.
+func (s *Store) Answered(ctx context.Context, since time.Time) ([]Answered, error) {
+	var list []Answered
+	err := s.read(ctx, "answered", func(db *sql.DB) error {
+		list = nil
+		oldest := s.now().Add(-history)
+		if since.After(oldest) {
+			oldest = since
+		}
+		rows, err := db.QueryContext(ctx, `SELECT id, at, used, question, answer FROM answers WHERE at >= ? AND withdrawn = 0 ORDER BY number`, writeTime(oldest))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			one, err := scanAnswered(rows)
+			if err != nil {
+				return err
+			}
+			list = append(list, one)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+func scanAnswered(rows *sql.Rows) (a Answered, err error) {
+	var id, at, question, answer string
+	if err := rows.Scan(&id, &at, &a.Used, &question, &answer); err != nil {
+		return a, err
+	}
+	if a.At, err = readTime(at); err != nil {
+		return a, err
+	}
+	if err := unseal(id, question, &a.Question); err != nil {
+		return a, err
+	}
+	a.Answer, err = unsealAnswer(id, answer)
+	return a, err
+}
+
+// sweep forgets what is long over, and drops of what is over all that nobody can
+// see any more. It looks at every question, so not each time. The writer calls it.
+func (s *Store) sweep(ctx context.Context, tx *sql.Tx, now time.Time) error {
+	if now.Sub(s.swept) < time.Minute {
+		return nil
+	}
+	at := writeTime(now)
+	for _, step := range []struct {
+		sql  string
+		args []any
+	}{
+		{`UPDATE questions SET over = ?, body = '' WHERE over = '' AND expires <> '' AND expires <= ?`, []any{expired, at}},
+		{`DELETE FROM questions WHERE forget <> '' AND forget < ?`, []any{at}},
+		{`DELETE FROM answers WHERE at < ? AND number NOT IN (SELECT answer FROM questions WHERE answer IS NOT NULL AND over IN ('', 'withdrawn'))`, []any{writeTime(now.Add(-history))}},
+		{`DELETE FROM counters WHERE until <> '' AND until < ?`, []any{at}},
+	} {
+		if _, err := tx.ExecContext(ctx, step.sql, step.args...); err != nil {
+			return err
+		}
+	}
+	s.swept = now // where the transaction fails, the next sweep is a minute late
+	return nil
+}

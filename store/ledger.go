@@ -1,0 +1,214 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/policy"
+)
+
+// Update changes what is kept of a session. Other processes wait for change.
+func (s *Store) Update(ctx context.Context, of policy.Asker, change func(*policy.SessionState) error) (policy.SessionState, error) {
+	what := fmt.Sprintf("session %q", of.Session)
+	var state policy.SessionState
+	if change == nil {
+		err := s.read(ctx, what, func(db *sql.DB) (err error) {
+			state, err = session(ctx, db, of)
+			return err
+		})
+		if err == nil || !errors.Is(err, sql.ErrNoRows) {
+			return state, err
+		}
+	}
+	err := s.write(ctx, what, func(tx *sql.Tx) error {
+		had, err := session(ctx, tx, of)
+		if errors.Is(err, sql.ErrNoRows) {
+			had = policy.SessionState{Caller: of, Began: s.now().UTC()}
+		} else if err != nil {
+			return err
+		}
+		next := had
+		if change != nil {
+			if err := change(&next); err != nil {
+				return err
+			}
+			next.Caller.Tenant, next.Caller.Principal, next.Caller.Session, next.Began = of.Tenant, of.Principal, of.Session, had.Began
+		}
+		body, err := sealSession(next)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO sessions (tenant, principal, session, body) VALUES (?, ?, ?, ?)
+			ON CONFLICT (tenant, principal, session) DO UPDATE SET body = excluded.body`, of.Tenant, of.Principal, of.Session, body)
+		if err != nil {
+			return err
+		}
+		state, err = unsealSession(of, body) // as it will be read
+		return err
+	})
+	if err != nil {
+		return policy.SessionState{}, err
+	}
+	return state, nil
+}
+
+// session reads a session; [sql.ErrNoRows].
+func session(ctx context.Context, db querier, of policy.Asker) (policy.SessionState, error) {
+	var body string
+	if err := db.QueryRowContext(ctx, `SELECT body FROM sessions WHERE tenant = ? AND principal = ? AND session = ?`, of.Tenant, of.Principal, of.Session).Scan(&body); err != nil {
+		return policy.SessionState{}, err
+	}
+	return unsealSession(of, body)
+}
+
+// Sessions lists every session of which something is kept, in the order in which
+// they began.
+func (s *Store) Sessions(ctx context.Context) ([]policy.SessionState, error) {
+	var list []policy.SessionState
+	err := s.read(ctx, "sessions", func(db *sql.DB) error {
+		list = nil
+		rows, err := db.QueryContext(ctx, `SELECT tenant, principal, session, body FROM sessions ORDER BY place`)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var of policy.Asker
+			var body string
+			if err := rows.Scan(&of.Tenant, &of.Principal, &of.Session, &body); err != nil {
+				return err
+			}
+			one, err := unsealSession(of, body)
+			if err != nil {
+				return err
+			}
+			list = append(list, one)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// counter is how often a charge was counted: see [policy.Charge.Count].
+type counter struct {
+	until time.Time
+	calls int
+}
+
+// Take counts a call by each charge, or by none.
+func (s *Store) Take(ctx context.Context, charges []policy.Charge) (full int, wait time.Duration, err error) {
+	err = s.write(ctx, "take", func(tx *sql.Tx) error {
+		now := s.now()
+		if err := s.sweep(ctx, tx, now); err != nil {
+			return err
+		}
+		next := make(map[string]counter, len(charges))
+		for i, by := range charges {
+			had, ok := next[by.Key] // one counter may be charged twice
+			if !ok {
+				if had, err = count(ctx, tx, by.Key); err != nil {
+					return err
+				}
+			}
+			until, later, room, err := by.Count(had.until, had.calls, now)
+			if err != nil {
+				return err
+			}
+			if !room {
+				full, wait = i, later
+				return nil
+			}
+			next[by.Key] = counter{until, had.calls + 1}
+		}
+		full = -1
+		for key, c := range next {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO counters (key, until, calls) VALUES (?, ?, ?)
+				ON CONFLICT (key) DO UPDATE SET until = excluded.until, calls = excluded.calls`, key, writeTime(c.until), c.calls); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, 0, err // not -1: nothing was counted
+	}
+	return full, wait, nil
+}
+
+func count(ctx context.Context, tx *sql.Tx, key string) (counter, error) {
+	var c counter
+	var until string
+	err := tx.QueryRowContext(ctx, `SELECT until, calls FROM counters WHERE key = ?`, key).Scan(&until, &c.calls)
+	if errors.Is(err, sql.ErrNoRows) {
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	c.until, err = readTime(until)
+	return c, err
+}
+
+// Grant keeps a grant.
+func (s *Store) Grant(ctx context.Context, g policy.Grant) (string, error) {
+	g.ID = g.Name()
+	body, err := sealGrant(g)
+	if err != nil {
+		return "", fmt.Errorf("store: grant %q: %w", g.Rule, err)
+	}
+	err = s.write(ctx, fmt.Sprintf("grant %q", g.Rule), func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO grants (id, tenant, principal, session, made, body) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+			g.ID, g.Caller.Tenant, g.Caller.Principal, g.Caller.Session, writeTime(g.Made), body)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return g.ID, nil
+}
+
+// Grants lists those for a caller.
+func (s *Store) Grants(ctx context.Context, of policy.Asker) ([]policy.Grant, error) {
+	var list []policy.Grant
+	err := s.read(ctx, "grants", func(db *sql.DB) error {
+		list = nil
+		all := of == policy.Asker{}
+		rows, err := db.QueryContext(ctx, `SELECT id, body FROM grants WHERE ? OR tenant = ? AND principal = ? AND session IN ('', ?) ORDER BY made, place`,
+			all, of.Tenant, of.Principal, of.Session)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var id, body string
+			if err := rows.Scan(&id, &body); err != nil {
+				return err
+			}
+			g, err := unsealGrant(id, body)
+			if err != nil {
+				return err
+			}
+			if all || g.For(of) {
+				list = append(list, g)
+			}
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// Revoke takes a grant back.
+func (s *Store) Revoke(ctx context.Context, id string) error {
+	return s.write(ctx, fmt.Sprintf("revoke %q", id), func(tx *sql.Tx) error {
+		return one(policy.ErrNoGrant)(tx.ExecContext(ctx, `DELETE FROM grants WHERE id = ?`, id))
+	})
+}

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// application is how SQLite's header says that a file is a store of Ferrule:
+// "FRUL".
+const application = 0x4652554c
+
+// migrations make each version of the store from the one before. One that was
+// released is never changed.
+//
+// A time is text in UTC that sorts as the times do; ” is none. What is called
+// body, question or answer is sealed: see seal.
+func migrations() []string {
+	return []string{`
+CREATE TABLE questions (
+	place   INTEGER PRIMARY KEY AUTOINCREMENT, -- in the order of arrival
+	id      TEXT NOT NULL UNIQUE,
+	digest  TEXT NOT NULL,
+	asked   TEXT NOT NULL,
+	expires TEXT NOT NULL,
+	body    TEXT NOT NULL, -- '': it is over
+	over    TEXT NOT NULL DEFAULT '', -- or used, withdrawn, expired
+	answer  INTEGER, -- its number
+	forget  TEXT NOT NULL -- when nothing is kept of it
+) STRICT;
+CREATE INDEX questions_open ON questions (asked, place) WHERE answer IS NULL AND over = '';
+CREATE INDEX questions_forget ON questions (forget) WHERE forget <> '';
+CREATE TABLE answers (
+	number    INTEGER PRIMARY KEY AUTOINCREMENT, -- grows; none is given twice
+	id        TEXT NOT NULL, -- of the question
+	at        TEXT NOT NULL,
+	withdrawn INTEGER NOT NULL,
+	used      INTEGER NOT NULL DEFAULT 0,
+	question  TEXT NOT NULL,
+	answer    TEXT NOT NULL
+) STRICT;
+CREATE INDEX answers_at ON answers (at);
+CREATE TABLE grants (
+	place     INTEGER PRIMARY KEY AUTOINCREMENT,
+	id        TEXT NOT NULL UNIQUE,
+	tenant    TEXT NOT NULL,
+	principal TEXT NOT NULL,
+	session   TEXT NOT NULL,
+	made      TEXT NOT NULL,
+	body      TEXT NOT NULL
+) STRICT;
+CREATE INDEX grants_for ON grants (tenant, principal);
+CREATE TABLE sessions (
+	place     INTEGER PRIMARY KEY AUTOINCREMENT,
+	tenant    TEXT NOT NULL,
+	principal TEXT NOT NULL,
+	session   TEXT NOT NULL,
+	body      TEXT NOT NULL,
+	UNIQUE (tenant, principal, session)
+) STRICT;
+CREATE TABLE counters (
+	key   TEXT NOT NULL PRIMARY KEY,
+	until TEXT NOT NULL,
+	calls INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX counters_until ON counters (until) WHERE until <> '';
+`}
+}
+
+// examine reports what a file is, if it is no store or a damaged one. It reads
+// all of it.
+func examine(ctx context.Context, db *sql.DB) error {
+	app, version, err := identity(ctx, db)
+	if err != nil {
+		return err
+	}
+	var tables int
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+		return err
+	}
+	switch want := len(migrations()); {
+	case app == 0 && version == 0 && tables == 0: // new
+		return nil
+	case app != application:
+		return fmt.Errorf("got the database of another application (with the application id %#x), want a store of Ferrule (%#x): give another path", app, application)
+	case version > want:
+		return fmt.Errorf("got a store of version %d, want %d or older: a newer Ferrule has written it; use that one, or give another path", version, want)
+	}
+	var found string
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&found); err != nil {
+		return err
+	}
+	if found != "ok" {
+		return &damage{found}
+	}
+	return nil
+}
+
+// querier is a database, a connection or a transaction.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+func identity(ctx context.Context, db querier) (app, version int, err error) {
+	if err := db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&app); err != nil {
+		return 0, 0, err
+	}
+	err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	return app, version, err
+}
+
+// useWAL has SQLite write ahead to a log, so that who reads waits for nobody.
+func useWAL(ctx context.Context, db *sql.DB) error {
+	var mode string
+	if err := db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("got the journal mode %q, want wal: the file system cannot share memory between processes; give a path on a local disk", mode)
+	}
+	return nil
+}
+
+// migrate brings the file to the version of this program. Several processes may
+// try it at once: each looks again when it is its turn.
+func migrate(ctx context.Context, tx *sql.Tx) error {
+	_, version, err := identity(ctx, tx)
+	if err != nil {
+		return err
+	}
+	all := migrations()
+	if version >= len(all) {
+		return nil
+	}
+	for i, step := range all[version:] {
+		if _, err := tx.ExecContext(ctx, step); err != nil {
+			return fmt.Errorf("to version %d: %w", version+i+1, err)
+		}
+	}
+	_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, len(all)))
+	return err
+}

@@ -1,0 +1,211 @@
+// Package store keeps in a file what must outlive a process: the questions that
+// wait for a person, their answers, the rules that were made of them, sessions
+// and counters. A [Store] is a [policy.Inbox] and a [policy.Ledger].
+//
+// The file is an SQLite database, which several processes may use at once: one
+// asks, another answers. What a method has done is on the disk when it returns.
+// Only the user who made the file can read it.
+//
+// Nothing is answered by accident. Where the disk is full, the file damaged, of
+// another application or of a newer version, every method is an error that says
+// what to do about it, and a call that needs an answer does not run. What was
+// kept is checked against a sum when it is read.
+//
+// Questions that are over are kept for a day, so that a late answer hears why it
+// is refused; what people answered for thirty days ([Store.Answered]). The
+// arguments of calls are among it.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"github.com/ferrule-dev/ferrule/policy"
+)
+
+// Store is a store in a file. [Open] opens one; it must not be copied.
+type Store struct {
+	path   string
+	file   fs.FileInfo // which file it is
+	now    func() time.Time
+	writer *sql.DB // one connection: the only one of this process that writes
+	reader *sql.DB
+
+	life   context.Context // ends with Close
+	end    context.CancelFunc
+	broken atomic.Pointer[damage] // what was found damaged
+	swept  time.Time              // by the writer
+	watch  watching
+	close  sync.Once
+}
+
+var (
+	_ policy.Inbox  = (*Store)(nil)
+	_ policy.Ledger = (*Store)(nil)
+)
+
+const (
+	// patience is how long a method waits for another process.
+	patience = 5 * time.Second
+	// readers is how many read at once.
+	readers = 8
+)
+
+// Open opens the store in a file, and makes the file if there is none, but not
+// its directory. It refuses a file that it cannot write, that is damaged, or
+// that is something else.
+func Open(ctx context.Context, path string) (*Store, error) {
+	return open(ctx, path, time.Now)
+}
+
+func open(ctx context.Context, path string, now func() time.Time) (_ *Store, err error) {
+	if path == "" {
+		return nil, errors.New("store: got no path, want that of a file")
+	}
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	s := &Store{path: path, now: now}
+	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	if s.file, err = prepare(path); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	if s.writer, err = connect(path, "_txlock", "immediate"); err != nil {
+		return nil, fmt.Errorf("store: %s: %w", path, err)
+	}
+	s.writer.SetMaxOpenConns(1)
+	if s.reader, err = connect(path, "_query_only", "1"); err != nil {
+		return nil, errors.Join(fmt.Errorf("store: %s: %w", path, err), s.writer.Close())
+	}
+	s.reader.SetMaxOpenConns(readers)
+	s.reader.SetMaxIdleConns(readers)
+	if err := s.begin(ctx); err != nil {
+		return nil, errors.Join(s.fault(ctx, "open", err), s.Close())
+	}
+	return s, nil
+}
+
+// begin finds out what the file is, and makes it a store of this version.
+func (s *Store) begin(ctx context.Context) error {
+	// Nothing is changed in a file before it is known to be ours.
+	if err := patient(ctx, func() error { return examine(ctx, s.writer) }); err != nil {
+		return err
+	}
+	if err := patient(ctx, func() error { return useWAL(ctx, s.writer) }); err != nil {
+		return err
+	}
+	// This takes the right to write also where there is nothing to do, so that a
+	// file that cannot be written is found now.
+	if err := s.transact(ctx, func(tx *sql.Tx) error { return migrate(ctx, tx) }); err != nil {
+		return err
+	}
+	var err error
+	s.watch.looked, err = s.last(ctx)
+	return err
+}
+
+// connect makes connections as all of them are here.
+func connect(path, option, value string) (*sql.DB, error) {
+	connector, err := sqlite.NewConnector(name(path, option, value))
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// Close ends the use of the store. Watchers hear nothing any more.
+func (s *Store) Close() error {
+	var err error
+	s.close.Do(func() {
+		s.end()
+		s.watch.end()
+		// The writer goes last: whoever is last puts the log into the file.
+		if err = errors.Join(s.reader.Close(), s.writer.Close()); err != nil {
+			err = fmt.Errorf("store: %s: close: %w", s.path, err)
+		}
+	})
+	return err
+}
+
+// write does something in one transaction, which is on the disk, or undone, when
+// it returns. f must not use the store. An error of f is returned as it is where
+// it is none of the database.
+func (s *Store) write(ctx context.Context, what string, f func(*sql.Tx) error) error {
+	err := s.ready()
+	if err == nil {
+		err = s.transact(ctx, f)
+	}
+	return s.fault(ctx, what, err)
+}
+
+func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) error {
+	var tx *sql.Tx
+	err := patient(ctx, func() (err error) {
+		tx, err = s.writer.BeginTx(ctx, nil)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing after Commit
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// read reads something, perhaps more than once.
+func (s *Store) read(ctx context.Context, what string, f func(*sql.DB) error) error {
+	err := s.ready()
+	if err == nil {
+		err = patient(ctx, func() error { return f(s.reader) })
+	}
+	return s.fault(ctx, what, err)
+}
+
+// ready reports why the store cannot be used.
+func (s *Store) ready() error {
+	if s.life.Err() != nil {
+		return errClosed
+	}
+	if d := s.broken.Load(); d != nil {
+		return d
+	}
+	switch now, err := os.Stat(s.path); {
+	case err != nil:
+		return fmt.Errorf("the file is gone while it was in use (%w): start again, or put it back", err)
+	case !os.SameFile(now, s.file):
+		return errors.New("the file was replaced while it was in use: start again")
+	}
+	return nil
+}
+
+const errClosed policy.Refusal = "the store is closed"
+
+// patient tries again while another process is in the way. SQLite itself waits a
+// little each time.
+func patient(ctx context.Context, f func() error) error {
+	until := time.Now().Add(patience)
+	for {
+		err := f()
+		if !busy(err) || time.Now().After(until) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
