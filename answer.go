@@ -153,7 +153,9 @@ func (c *call) askHost(q policy.Question) {
 				t.cond.Broadcast()
 			}
 		}()
-		a, err = safely(func() (policy.Answer, error) { return t.set.answer(l, q) })
+		if a, err = safely(func() (policy.Answer, error) { return t.set.answer(l, q) }); err == nil {
+			err = q.Check(a)
+		}
 	}()
 }
 

@@ -35,7 +35,11 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 	if c.edited != "" && c.edited == c.digest() {
 		return false, false, nil // the answer was about these arguments
 	}
+	if c.question == nil && !c.allowed && c.granted() {
+		return false, false, nil
+	}
 	q := c.show("")
+	q.Hooked = true
 	if c.question != nil && !sameQuestion(c.question, &q) {
 		c.withdraw()
 		c.question, c.allowed = nil, false
@@ -57,6 +61,7 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 		return waiting, false, failure
 	}
 	c.allowed = true
+	c.grant(c.question, a)
 	changed, failure = c.edit(a)
 	return false, changed, failure
 }
@@ -88,7 +93,7 @@ func sameQuestion(a, b *policy.Question) bool {
 // digest binds an answer to principal, definition and exact arguments.
 func (c *call) digest() string {
 	p := c.req.Caller
-	return policy.Digest(p.Tenant, p.Principal, c.entry.origin().digest(), c.req.Args.Text())
+	return policy.Digest(p.Tenant, p.Principal, c.entry.origin().digest(), c.req.Args.Canonical())
 }
 
 // show is the question about the call as it stands.
@@ -96,13 +101,10 @@ func (c *call) show(note string) policy.Question {
 	r, t := c.req, c.entry.tool
 	now := time.Now()
 	q := policy.Question{
-		Caller: policy.Asker{
-			Principal: r.Caller.Principal, Tenant: r.Caller.Tenant, Session: r.Caller.Session,
-			Client: r.Caller.Client, Agent: r.Caller.Agent, Run: r.Caller.Run,
-		},
-		Turn: r.Turn, Index: r.Index, Call: r.ID, CallID: r.CallID,
+		Caller: asker(&r.Caller),
+		Turn:   r.Turn, Index: r.Index, Call: r.ID, CallID: r.CallID,
 		Tool: c.first.CalledAs, Source: r.Source, Claims: copyClaims(r.Claims), Input: r.Args.Text(),
-		Digest: c.digest(), Note: note,
+		Digest: c.digest(), Definition: c.entry.origin().digest(), Given: c.givenAs(), Note: note,
 		Asked: now, Expires: now.Add(c.turn.set.expiry),
 	}
 	if c.ruling != nil {
@@ -111,10 +113,11 @@ func (c *call) show(note string) policy.Question {
 	if t.Preview != nil {
 		text, err := guard(c, func(ctx context.Context) (string, error) { return t.Preview(ctx, r.Args) })
 		if err != nil {
-			text = "(the tool could not say what this would do)"
+			text = noPreview
 		}
 		q.Preview = text
 	}
+	q.Offers = c.offers()
 	if t.AskReasonOf != nil {
 		text, err := guard(c, func(ctx context.Context) (string, error) { return t.AskReasonOf(ctx, r.Args) })
 		switch {
@@ -128,10 +131,45 @@ func (c *call) show(note string) policy.Question {
 	return q
 }
 
+// givenAs names the call as the model made it.
+func (c *call) givenAs() string {
+	return policy.Digest(c.first.CalledAs, c.first.CallID, c.req.Args.Received())[:16]
+}
+
+// noPreview stands for the preview of a tool that failed at it.
+const noPreview = "(the tool could not say what this would do)"
+
+// offers are the rules that a yes can be made to last as.
+func (c *call) offers() []string {
+	if c.ruling == nil || c.ruling.Flow {
+		return nil
+	}
+	var scopes []string
+	if f := c.entry.tool.Scopes; f != nil {
+		said, err := guard(c, func(context.Context) ([]string, error) { return f(c.req.Args) })
+		if err == nil {
+			scopes = said
+		}
+	}
+	return policy.Offers(c.req, scopes)
+}
+
+// questionID names the next question about the call. Where turns are numbered for
+// good, who goes on with the turn in another process finds it by that.
+func (c *call) questionID() string {
+	t := c.turn
+	if !t.set.lasting {
+		return c.first.ID + "-q" + strconv.FormatUint(t.set.serials.Add(1), 36)
+	}
+	p := &c.first.Caller
+	return "q" + policy.Digest("question", p.Tenant, p.Principal, p.Session, strconv.Itoa(t.number), strconv.Itoa(c.index), strconv.Itoa(int(c.posed)))[:16]
+}
+
 // put puts a question into the inbox and has answers heard.
 func (c *call) put(q *policy.Question) *tool.Error {
 	t := c.turn
-	q.ID = c.first.ID + "-q" + strconv.FormatUint(t.set.serials.Add(1), 36)
+	q.ID = c.questionID()
+	c.posed++
 	if err := c.listen(q); err != nil {
 		return c.unasked(err)
 	}
@@ -173,8 +211,11 @@ func (c *call) use(q *policy.Question) (a policy.Answer, waiting bool, failure *
 
 // unusable is why a question has no answer that counts.
 func (c *call) unusable(err error) *tool.Error {
-	if errors.Is(err, policy.ErrExpired) {
+	switch {
+	case errors.Is(err, policy.ErrExpired):
 		return &tool.Error{Kind: tool.Expired, Text: "Nobody answered in time.", Detail: err.Error(), Cause: err}
+	case errors.Is(err, policy.ErrUsed) && c.resumed: // by another process that goes on with the turn
+		return &tool.Error{Kind: tool.OutcomeUnknown, Text: "It is not known whether this call has run already, so it did not run now.", Detail: err.Error(), Cause: err}
 	}
 	return &tool.Error{Kind: tool.Denied, Text: "The answer of a person could not be read, so the call was denied.", Detail: err.Error(), Cause: err}
 }
@@ -216,7 +257,7 @@ func (c *call) want(text string) *tool.Error {
 	c.ran = false // nothing was done yet
 	c.turn.mu.Unlock()
 	q := c.show("")
-	q.Wants, q.Reason, q.Rule = text, "", ""
+	q.Wants, q.Reason, q.Rule, q.Offers, q.Hooked = text, "", "", nil, true
 	if err := c.put(&q); err != nil {
 		return err
 	}
@@ -259,6 +300,9 @@ func (c *call) earlyLife() {
 		note = policy.NoteEarly
 	}
 	c.turn.mu.Unlock()
+	if c.granted() {
+		return
+	}
 	q := c.show(note)
 	if c.put(&q) == nil {
 		c.question = &q

@@ -68,6 +68,8 @@ type call struct {
 	failed     bool // while it ran
 	stops      bool // its tool wants its siblings stopped
 	unlooped   bool // it was looked at as part of a loop
+	charged    bool // it is counted by the rates
+	posed      int8 // questions that were put about it
 
 	// --- guarded by turn.mu
 	step      step

@@ -57,6 +57,9 @@ func (e *entry) origin() *entry {
 	return e
 }
 
+// varies reports whether the claims depend on the arguments.
+func (e *entry) varies() bool { return e.believed && e.tool.ClaimsOf != nil }
+
 // claimsOf are the claims of one call, as far as they are believed.
 func (e *entry) claimsOf(a tool.Args) (tool.Claims, error) {
 	if !e.believed {

@@ -24,7 +24,7 @@ func supplies(t *testing.T, rt *ferrule.Runtime, d tool.Tool) *ferrule.Session {
 }
 
 // goesOn begins a turn that hands back, or goes on with one of that number.
-func goesOn(t *testing.T, v *ferrule.View, number int, calls ...tool.Call) (int, []tool.Result) {
+func goesOn(t testing.TB, v *ferrule.View, number int, calls ...tool.Call) (int, []tool.Result) {
 	t.Helper()
 	turn := v.Begin(t.Context(), ferrule.TurnOptions{Number: number, HandBack: true})
 	turn.Add(calls...)

@@ -1,7 +1,9 @@
 package ferrule
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,6 +29,7 @@ type heldCall struct {
 	edited   string
 	input    json.RawMessage // as it stood
 	hooked   int
+	posed    int8
 	look     bool
 	by       by
 	beside   []string
@@ -45,7 +48,7 @@ func (t *Turn) handBack() {
 		now = append(now, c)
 		h := &held.calls[c.index]
 		h.question, h.wants, h.reply, h.allowed, h.edited = c.question, c.wants, c.reply, c.allowed, c.edited
-		h.hooked, h.look, h.by, h.beside = c.hooked, c.look, c.by, c.beside
+		h.hooked, h.posed, h.look, h.by, h.beside = c.hooked, c.posed, c.look, c.by, c.beside
 		if c.by != byModel {
 			h.input = json.RawMessage(c.req.Args.Text())
 		}
@@ -135,7 +138,7 @@ func (c *call) remember() {
 	if c.index < len(h.calls) {
 		old := &h.calls[c.index]
 		if now := c.asGiven(); old.given.Name != now.Name || string(old.given.Input) != string(now.Input) || old.given.ID != now.ID {
-			c.known = &tool.Error{Kind: tool.Failed, Text: "This turn had another call in this place.", Detail: fmt.Sprintf("turn %d was handed back with a call of %s at place %d", c.turn.number, old.given.Name, c.index)}
+			c.known = c.another(old.given.Name)
 			return
 		}
 		if old.result != nil {
@@ -152,9 +155,17 @@ func (c *call) remember() {
 	}
 }
 
+// another is what a call is told that stands where another one stood.
+func (c *call) another(name string) *tool.Error {
+	return &tool.Error{Kind: tool.Failed, Text: "This turn had another call in this place.", Detail: fmt.Sprintf("turn %d had a call of %s at place %d", c.turn.number, name, c.index)}
+}
+
 // takeUp lets a call go on where an earlier turn left it.
 func (c *call) takeUp() {
 	h, old := c.turn.held, c.old
+	if h != nil && h.unknown && c.askedBefore() {
+		return
+	}
 	if h != nil && h.unknown && !c.mayRepeat() {
 		c.final, c.known = true, &tool.Error{
 			Kind: tool.OutcomeUnknown, Text: "It is not known whether this call has run already, so it did not run now.",
@@ -172,7 +183,7 @@ func (c *call) takeUp() {
 	}
 	c.resumed = true
 	c.question, c.wants, c.reply, c.allowed, c.edited = old.question, old.wants, old.reply, old.allowed, old.edited
-	c.hooked, c.beside, c.look = old.hooked, old.beside, old.look
+	c.hooked, c.posed, c.beside, c.look = old.hooked, old.posed, old.beside, old.look
 	if !slices.Equal(h.hooks, c.turn.hookNames()) {
 		c.hooked, c.look = 0, true // these have not seen it
 	}
@@ -183,6 +194,57 @@ func (c *call) takeUp() {
 		if err := c.listen(q); err != nil {
 			c.known = c.unasked(err)
 		}
+	}
+}
+
+// askedBefore looks for a question that another process put about this call: one
+// whose answer was not used proves that the call has not run, and it goes on
+// from there. It reports whether that settles what becomes of it.
+func (c *call) askedBefore() bool {
+	set := c.turn.set
+	if !set.lasting || set.inbox == nil {
+		return false
+	}
+	for {
+		id := c.questionID()
+		q, err := bounded(c.turn.ctx, otherTime, func(ctx context.Context) (policy.Question, error) { return set.inbox.Find(ctx, id) })
+		switch {
+		case err == nil:
+			c.goOn(&q)
+			return true
+		case errors.Is(err, policy.ErrNotAsked):
+			return false
+		case errors.Is(err, policy.ErrExpired):
+			c.known, c.final = c.unusable(err), true
+			return true
+		case !errors.Is(err, policy.ErrUsed) || c.posed > 2*maxRounds:
+			c.known, c.final = c.unasked(c.orStopped(err)), true
+			return true
+		}
+		c.posed++ // perhaps there was another after it
+	}
+}
+
+// goOn lets a call go on from a question, with the input that it shows.
+func (c *call) goOn(q *policy.Question) {
+	if q.Given != c.givenAs() {
+		c.known, c.final = c.another(q.Tool), true
+		return
+	}
+	if _, err := c.change(json.RawMessage(q.Input), byAnswer, "an earlier process"); err != nil {
+		c.known = err
+		return
+	}
+	c.resumed, c.by = true, byAnswer
+	c.posed++
+	if c.look = true; q.Hooked {
+		c.hooked = len(c.turn.hooks)
+	}
+	if c.question = q; q.Wants != "" {
+		c.question, c.wants = nil, q
+	}
+	if err := c.listen(q); err != nil {
+		c.known = c.unasked(err)
 	}
 }
 

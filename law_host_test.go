@@ -48,7 +48,7 @@ func (st *stage) rules(r *tool.Request) tool.Decision {
 			voices = append(voices, policy.Voice{By: policy.ByApproval, Decision: tool.Decision{Verdict: tool.Ask}})
 		}
 	}
-	st.see.heard(r, policy.Combine(policy.Case{Claims: r.Claims, Trust: r.Source.Trust, Person: true}, voices...).Verdict)
+	st.see.heard(r, policy.Combine(policy.Case{Claims: r.Claims, Trust: r.Source.Trust, Person: true, Mode: policy.Mode(r.Mode), Workspace: "/a"}, voices...).Verdict)
 	return d
 }
 
@@ -292,6 +292,9 @@ func (b *inbox) reply(ctx context.Context, q policy.Question, late bool) {
 		if q.Wants == "" {
 			a.Input = edited(q.Input)
 		}
+	}
+	if b.world.Lasts && a.Allow && a.Input == nil && len(q.Offers) > 0 {
+		a.Rule, a.Second = q.Offers[0], true
 	}
 	_ = b.Memory.Answer(ctx, q.ID, a)
 	_ = b.Memory.Answer(ctx, q.ID, policy.Answer{Allow: true}) // a second one is refused

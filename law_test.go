@@ -90,6 +90,10 @@ func (st *stage) set(w *world) {
 	s := st.rt.freeze()
 	s.inbox, s.siblings, s.expiry = st.box, w.Stops, w.Expiry
 	s.answer, s.decide, s.observe = nil, nil, nil
+	s.ledger, s.mode, s.rates, s.workspace = new(policy.Memory), w.Mode, nil, "/a"
+	if w.Rates {
+		s.rates = []policy.Rate{{Calls: lawCalls, Per: time.Minute}}
+	}
 	if w.Answer {
 		s.answer = st.answer
 	}

@@ -29,6 +29,7 @@ type witness struct {
 	secure    map[string]bool // hook, place and input that it saw or made
 	questions map[string]policy.Question
 	yes       map[string]bool      // place and input whose yes was taken out of the inbox
+	lasting   map[string]bool      // session, tool and input whose yes was made to last
 	stops     map[string]time.Time // of a round of a turn, or of one call of it
 	results   map[string]bool      // rounds that have all their results
 	done      map[string]bool      // places that have a result for good
@@ -39,10 +40,13 @@ type witness struct {
 
 func newWitness(st *stage) *witness {
 	return &witness{
-		st: st, valid: map[string]bool{}, judged: map[string]tool.Verdict{}, secure: map[string]bool{}, questions: map[string]policy.Question{}, yes: map[string]bool{},
+		st: st, valid: map[string]bool{}, judged: map[string]tool.Verdict{}, secure: map[string]bool{}, questions: map[string]policy.Question{}, yes: map[string]bool{}, lasting: map[string]bool{},
 		stops: map[string]time.Time{}, results: map[string]bool{}, done: map[string]bool{}, ended: map[string]int{}, showing: map[string]int{},
 	}
 }
+
+// lawCalls is how many calls a minute may run where there is a rate.
+const lawCalls = 3
 
 // worldRun is one run of a tool.
 type worldRun struct {
@@ -102,7 +106,12 @@ func (w *witness) took(id string, a policy.Answer) {
 	if a.Input != nil {
 		input = string(a.Input)
 	}
-	w.note(func() { w.yes[place(q.Caller.Agent, q.Index)+input] = true })
+	w.note(func() {
+		w.yes[place(q.Caller.Agent, q.Index)+input] = true
+		if a.Rule != "" {
+			w.lasting[q.Caller.Session+" "+a.Rule] = true
+		}
+	})
 }
 
 // stopped hears that a round, or a call of it, is stopped from now on.
@@ -173,14 +182,34 @@ func (w *witness) allowed(x *worldRun) {
 	switch v, ok := w.judged[key]; {
 	case !ok || v == tool.Deny:
 		w.bad("%v ran, and the rules had said %v %v", x, v, ok)
-	case v == tool.Ask && !w.yes[x.place()+x.Args.Text()]:
+	case v == tool.Ask && !w.yes[x.place()+x.Args.Text()] && !w.lasting[x.Caller.Session+" "+policy.Offers(&x.Request, nil)[0]]:
 		w.bad("%v ran without a yes", x)
+	}
+	switch m := policy.Mode(x.Mode); {
+	case m != w.st.world.Mode, m == policy.ModeDryRun, (m == policy.ModeRead || !m.Known()) && !x.Claims.ReadOnly:
+		w.bad("%v ran in mode %s of %s", x, m, w.st.world.Mode)
+	}
+	if w.st.world.Rates {
+		w.withinRate(x)
 	}
 	for i, h := range w.st.world.Hooks {
 		name := w.st.hookName(i, int(x.Caller.Run[0]-'0'))
 		if h.Security && h.Part == "input" && !w.secure[name+x.place()+x.Args.Text()] {
 			w.bad("%v ran, and hook %q had not seen that", x, name)
 		}
+	}
+}
+
+// withinRate: no more calls run than the rate lets, however often each.
+func (w *witness) withinRate(x *worldRun) {
+	calls := map[string]bool{x.place(): true}
+	for _, o := range w.runs {
+		if time.Since(o.began) < time.Second {
+			calls[o.place()] = true
+		}
+	}
+	if len(calls) > lawCalls {
+		w.bad("%v is one of %d calls that ran within a second, at a rate of %d per minute", x, len(calls), lawCalls)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -31,6 +32,9 @@ type world struct {
 	Fallback             bool
 	PerSource, PerTenant int // caps; 0: none
 	Observed             bool
+	Mode                 policy.Mode
+	Lasts                bool // the person makes each yes last
+	Rates                bool
 }
 
 type worldTurn struct {
@@ -107,6 +111,9 @@ func drawWorld(t *rapid.T) *world {
 		PerSource: rapid.SampledFrom([]int{0, 0, 0, 1, 3}).Draw(t, "per source"),
 		PerTenant: rapid.SampledFrom([]int{0, 0, 0, 1, 3}).Draw(t, "per tenant"),
 		Observed:  rapid.Bool().Draw(t, "observed"),
+		Mode:      rapid.SampledFrom(append(slices.Repeat([]policy.Mode{policy.ModeAsk}, 8), policy.ModeEdit, policy.ModeRead, policy.ModeAuto, policy.ModeObserve, policy.ModeDryRun, "none")).Draw(t, "mode"),
+		Lasts:     seldom("lasts", 6),
+		Rates:     seldom("rates", 8),
 		Policy:    moods("policy", true),
 		Person:    moods("person", true),
 		Inbox:     moods("inbox", seldom("moody inbox", 5)),

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -27,6 +28,7 @@ func (c *call) arrive() {
 	t := c.turn
 	c.by, c.req = byModel, c.first
 	c.first.Caller, c.first.Turn, c.first.Index = t.view.session.caller, t.number, c.index
+	c.first.Mode = string(t.view.session.conv.mode())
 	if t.set.replay != nil {
 		c.recall()
 		return
@@ -43,8 +45,12 @@ func (c *call) arrive() {
 			c.load()
 		}
 	}
+	hidden := c.hidden()
 	if t.set.observe != nil {
 		c.emit(audit.Event{Kind: audit.Requested})
+	}
+	if hidden != nil && t.set.observe != nil {
+		c.emitDecided(*hidden)
 	}
 	c.keepInput()
 	if c.remember(); c.recorded != nil || c.broken != nil {
@@ -71,7 +77,7 @@ func (c *call) keepInput() {
 
 // meet brings call and tool together: phase 2 and the claims.
 func (c *call) meet(r *tool.Request) {
-	r.Tool, r.Source, r.Name = &c.entry.tool.Info, c.entry.source, c.entry.wire
+	r.Tool, r.Source, r.Name, r.Varies = &c.entry.tool.Info, c.entry.source, c.entry.wire, c.entry.varies()
 	if r.Args, c.known = c.admit(c.input); c.known == nil {
 		r.Claims, c.known = c.claimsAnew(r.Args)
 	}
@@ -132,6 +138,10 @@ func (c *call) judge() {
 		c.final, c.known = true, &tool.Error{Kind: tool.NeedsUser, Text: "This tool must talk to a person, and nobody is there.", Detail: "Caller.Attended says that no person is there"}
 		return
 	}
+	if err := c.turn.view.session.conv.unledgered(); err != nil {
+		c.final, c.known = true, err
+		return
+	}
 	if c.resumed {
 		return // phase 4 looks at it, as it stands
 	}
@@ -177,6 +187,9 @@ func (c *call) life() (tool.Result, fate) {
 		if err == nil && !changed {
 			changed, err = c.inputHooks() // 5
 		}
+		if err == nil && !changed && c.req.Mode == string(policy.ModeDryRun) {
+			return c.dry(), ended
+		}
 		if err == nil && !changed {
 			var waiting bool
 			waiting, changed, err = c.ask() // 6
@@ -184,6 +197,9 @@ func (c *call) life() (tool.Result, fate) {
 				c.by = byAnswer // when it goes on, all of 2 to 4 look at it again
 				return tool.Result{}, waits
 			}
+		}
+		if err == nil && !changed {
+			err = c.charge()
 		}
 		switch {
 		case err != nil && c.cut != nil:

@@ -2,6 +2,7 @@ package ferrule
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/policy"
@@ -12,7 +13,7 @@ import (
 // approval. It is sure when no other voice could turn a question into an allow.
 func (s *settings) rule(c *call) (r policy.Ruling, sure bool) {
 	about := s.caseOf(c) // before the rules have seen the request
-	rules, approval := s.rules(c.req), policy.Approval(c.req.Tool, c.req.Source.Trust)
+	rules, approval := c.said(), policy.Approval(c.req.Tool, c.req.Source.Trust)
 	r = policy.Combine(about, policy.Voice{By: policy.ByPolicy, Decision: rules}, policy.Voice{By: policy.ByApproval, Decision: approval})
 	return r, r.By != policy.ByDefault || s.decide == nil
 }
@@ -31,12 +32,18 @@ func (s *settings) rules(r *tool.Request) (d tool.Decision) {
 }
 
 func (s *settings) caseOf(c *call) policy.Case {
-	return policy.Case{Name: c.first.CalledAs, Claims: c.req.Claims, Trust: c.req.Source.Trust, AskReads: s.askReads, Person: s.inbox != nil}
+	return policy.Case{
+		Name: c.first.CalledAs, Claims: c.req.Claims, Trust: c.req.Source.Trust, AskReads: s.askReads, Person: s.inbox != nil,
+		Mode: policy.Mode(c.req.Mode), Workspace: s.workspace,
+	}
 }
 
 // decide is phase 4: every voice about the input as it stands.
 func (c *call) decide() *tool.Error {
 	s, t := c.turn.set, c.entry.tool
+	if err := c.inMode(); err != nil {
+		return err
+	}
 	fresh := c.judged
 	c.judged = false // what it depends on may be another the next time
 	var r policy.Ruling
@@ -58,6 +65,33 @@ func (c *call) decide() *tool.Error {
 		return c.denied(r)
 	}
 	return nil
+}
+
+// inMode takes the mode as it is now into the request.
+func (c *call) inMode() *tool.Error {
+	conv := c.turn.view.session.conv
+	if err := conv.unledgered(); err != nil {
+		return err
+	}
+	if mode := string(conv.mode()); mode != c.req.Mode {
+		r := *c.req
+		r.Mode = mode
+		c.req, c.judged = &r, false
+	}
+	return nil
+}
+
+// dry is what a call would do, in a session where nothing runs.
+func (c *call) dry() tool.Result {
+	text := fmt.Sprintf("Dry run: %s was not run.", c.first.CalledAs)
+	if p := c.entry.tool.Preview; p != nil {
+		would, err := guard(c, func(ctx context.Context) (string, error) { return p(ctx, c.req.Args) })
+		if err != nil {
+			would = noPreview
+		}
+		text += " It would do this:\n" + would
+	}
+	return tool.Result{Content: []tool.Content{tool.Text(text)}}
 }
 
 // rule keeps a ruling for the phases that follow.
@@ -82,7 +116,7 @@ func (c *call) hearAll() policy.Ruling {
 	}
 	about := s.caseOf(c)
 	voices := []policy.Voice{
-		{By: policy.ByPolicy, Decision: s.rules(c.req)},
+		{By: policy.ByPolicy, Decision: c.said()},
 		{By: policy.ByApproval, Decision: policy.Approval(c.req.Tool, c.req.Source.Trust)},
 	}
 	if s.decide != nil {

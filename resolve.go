@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -14,10 +15,27 @@ func (v *View) resolve(name string) (e *entry, unresolved bool, failure *tool.Er
 	if e := v.tools.find(name); e != nil {
 		return e, false, nil
 	}
-	if v.fallback != nil {
+	if v.fallback != nil && v.stands.denies(name) == nil {
 		return nil, true, nil
 	}
 	return nil, false, v.unknown(name, nil)
+}
+
+// hidden is why the rules let nobody see the tool of a name; nil: they do, or
+// there is none.
+func (c *call) hidden() *policy.Ruling {
+	if c.entry != nil || c.known == nil || c.broken != nil {
+		return nil
+	}
+	s := c.turn.view.stands
+	e := s.denies(c.first.CalledAs)
+	if e == nil {
+		return nil
+	}
+	c.first.Tool, c.first.Source, c.first.Name = &e.tool.Info, e.source, e.wire
+	r := &policy.Ruling{Decision: s.fixed[e], By: policy.ByPolicy}
+	c.known, c.final = c.denied(*r), true
+	return r
 }
 
 // defers reports whether a tool is not in the prompt yet. What reads kept results

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,6 +47,21 @@ type Runtime struct {
 	Answer func(context.Context, policy.Question) (policy.Answer, error)
 	// Expiry is how long a question can be answered. 0: 24 hours.
 	Expiry time.Duration
+	// Ledger keeps what is known of sessions beyond this process: the mode that a
+	// person chose, what was allowed for longer than once, how many calls were
+	// made, and the numbers of turns, so that one can be gone on with after a
+	// restart. A call is denied where it fails. Nil: all that ends with this
+	// process.
+	Ledger policy.Ledger
+	// Rates bound how many calls may run. One that is none is a finding, and no
+	// call runs. Nil: they are not counted.
+	Rates []policy.Rate
+	// Mode is how far sessions let calls run without asking, where nobody chose
+	// otherwise with Session.SetMode. "": the rules say it.
+	Mode policy.Mode
+	// Workspace is the folder that policy.ModeEdit allows changes in, absolute.
+	// "": none.
+	Workspace string
 
 	// Hooks see every call, in this order.
 	Hooks []Hook
@@ -139,6 +155,12 @@ type settings struct {
 	answer      func(context.Context, policy.Question) (policy.Answer, error)
 	expiry      time.Duration
 	askReads    bool
+	ledger      policy.Ledger
+	lasting     bool // the ledger is the host's
+	rates       []policy.Rate
+	badRate     error
+	mode        policy.Mode
+	workspace   string
 	hooks       []Hook
 	observe     func(audit.Event)
 	limit       int
@@ -221,6 +243,7 @@ func (rt *Runtime) take() {
 	if s.expiry <= 0 {
 		s.expiry = 24 * time.Hour
 	}
+	s.govern(rt)
 	s.hooks, s.observe = slices.Clone(rt.Hooks), rt.Observe
 	for i := range s.hooks {
 		s.hooks[i].Only = s.hooks[i].Only.clone()
@@ -235,6 +258,31 @@ func (rt *Runtime) take() {
 	s.name = strings.ToLower(rand.Text()[:nameSize])
 	rt.reg.open(rt)
 	s.keep(rt)
+}
+
+// govern takes how sessions stand.
+func (s *settings) govern(rt *Runtime) {
+	s.ledger, s.lasting = rt.Ledger, rt.Ledger != nil
+	if !s.lasting {
+		s.ledger = new(policy.Memory)
+	}
+	s.rates = slices.Clone(rt.Rates)
+	for i, r := range s.rates {
+		if err := r.Check(); err != nil {
+			s.badRate = err
+			s.findings = append(s.findings, Finding{fmt.Sprintf("Runtime.Rates[%d]", i), err.Error() + ": no call runs"})
+		}
+	}
+	if s.mode = rt.Mode; !s.mode.Known() {
+		s.findings = append(s.findings, Finding{"Runtime.Mode", fmt.Sprintf("got %q, want ask, edit, read, auto, observe or dry-run: only calls that read may run", string(rt.Mode))})
+	}
+	switch {
+	case rt.Workspace == "":
+	case filepath.IsAbs(rt.Workspace):
+		s.workspace = filepath.ToSlash(filepath.Clean(rt.Workspace))
+	default:
+		s.findings = append(s.findings, Finding{"Runtime.Workspace", fmt.Sprintf("got %q, want an absolute path: it counts as none", rt.Workspace)})
+	}
 }
 
 // keep takes what becomes of long results.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -76,10 +77,12 @@ func (s *Session) View(ctx context.Context) *View {
 	if c.dynamic {
 		tools = s.conv.forms(ctx, c, s.caller)
 	}
+	s.conv.look(ctx)
+	tools, stands := s.conv.stand(c, tools, s.caller)
 	s.rt.reg.mu.Lock()
 	fallback := s.rt.reg.fallback
 	s.rt.reg.mu.Unlock()
-	return &View{session: s, of: c, tools: tools, loaded: s.conv.loadedIn(c, tools), fallback: fallback}
+	return &View{session: s, of: c, tools: tools, loaded: s.conv.loadedIn(c, tools), fallback: fallback, stands: stands}
 }
 
 // Call runs one call by name and JSON text, through every gate, in a turn of its
@@ -173,6 +176,16 @@ type conversation struct {
 	loadedOf *catalogue
 
 	histories histories
+
+	chosen    atomic.Pointer[policy.Mode] // nil: as the runtime says
+	lookedAt  atomic.Pointer[time.Time]   // when the ledger was last asked for it
+	unknown   atomic.Pointer[error]       // why the ledger does not say it
+	governing sync.Mutex                  // what the ledger says is taken over in its order
+	reserved  int64                       // numbers of turns that are this process's
+
+	standing   sync.Mutex
+	standingOf *catalogue
+	standings  map[standKey]*standingSet
 
 	forming sync.Mutex // guards what tools said of themselves; held for moments
 	seen    map[*entry]*entry

@@ -127,7 +127,7 @@ func (c *conversation) begin(t *Turn, number int) int {
 		t.stopped = &stop{text: "The session is closed.", cause: errors.New("the session is closed")}
 	}
 	if number <= 0 {
-		return int(c.turns.Add(1))
+		return c.nextTurn(t.ctx)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

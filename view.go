@@ -19,6 +19,7 @@ type View struct {
 	tools    *toolset
 	loaded   *loadedSet
 	fallback Fallback
+	stands   *standing // nil: the rules are asked about each call
 }
 
 // Filter chooses tools. Each field that is set must fit; within one, any of its
@@ -84,7 +85,7 @@ func (f *Filter) key() string {
 // filter gives the same definitions, as long as the tools do not change.
 func (v *View) Only(f Filter) *View {
 	n := *v
-	n.tools = v.tools.only(f)
+	n.tools, n.stands = v.tools.only(f), v.stands.only(f)
 	n.loaded = v.session.conv.loadedIn(v.of, n.tools)
 	late := func(e *entry) bool { return !slices.Contains(v.loaded.entries(), e) }
 	if slices.ContainsFunc(n.loaded.entries(), late) { // loaded since this view was made
@@ -95,13 +96,17 @@ func (v *View) Only(f Filter) *View {
 
 // only is a part of the set. Parts are kept, so that they are written once.
 func (s *toolset) only(f Filter) *toolset {
-	key := f.key()
+	return s.part(f.key(), f.leaves)
+}
+
+// part is those tools of the set that stay.
+func (s *toolset) part(key string, stays func(*entry) bool) *toolset {
 	s.kept.mu.Lock()
 	defer s.kept.mu.Unlock()
 	if part := s.parts[key]; part != nil {
 		return part
 	}
-	part := newToolset(slices.DeleteFunc(slices.Clone(s.list), func(e *entry) bool { return !f.leaves(e) }))
+	part := newToolset(slices.DeleteFunc(slices.Clone(s.list), func(e *entry) bool { return !stays(e) }))
 	keep(&s.parts, key, part)
 	return part
 }

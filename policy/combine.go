@@ -38,12 +38,24 @@ type Case struct {
 	AskReads bool
 	// Person: there is somebody to ask.
 	Person bool
+	// Mode is how the session stands. What is none counts as ModeRead.
+	Mode Mode
+	// Workspace is the folder that ModeEdit allows changes in, absolute and with
+	// slashes; "": none.
+	Workspace string
+	// Confined: the call runs isolated, without network, and writes only in the
+	// workspace.
+	Confined bool
 }
 
 // Ruling is what came of the voices: allow, ask or deny, never silence.
 type Ruling struct {
 	tool.Decision
 	By Speaker // the voice that decided
+	// Firm: the tool itself or the flow of data asks, or a person would overrule
+	// a denial; ModeAuto does not say yes to it. Flow: the flow of data asks; a
+	// Grant does not say yes to it.
+	Firm, Flow bool
 }
 
 // Asks reports whether a person must say yes first.
@@ -54,8 +66,13 @@ func (r Ruling) Asks() bool { return r.Verdict == tool.Ask }
 // denies.
 func Combine(c Case, voices ...Voice) Ruling {
 	r := Ruling{Decision: tool.Decision{Verdict: tool.Silent}, By: ByDefault}
+	var firm, flow bool
 	for _, v := range voices {
 		said := c.hear(v)
+		if said == tool.Ask {
+			flow = flow || v.By == ByFlow
+			firm = firm || v.By == ByFlow || v.By == ByPermit || v.By == ByApproval || v.Verdict == tool.Deny
+		}
 		switch {
 		case said < r.Verdict:
 			r = Ruling{Decision: v.Decision, By: v.By}
@@ -67,6 +84,8 @@ func Combine(c Case, voices ...Voice) Ruling {
 	if r.Verdict == tool.Silent {
 		r.Decision = c.unspoken()
 	}
+	r.Firm, r.Flow = firm && r.Asks(), flow && r.Asks()
+	r = c.inMode(r)
 	switch {
 	case r.Asks() && !c.Person:
 		return c.nobody(r)
@@ -86,8 +105,8 @@ func (c Case) hear(v Voice) tool.Verdict {
 		return tool.Deny
 	case v.Verdict == tool.Allow && v.By == ByPermit:
 		return tool.Silent
-	case v.Verdict == tool.Deny && v.Override && c.Person:
-		return tool.Ask
+	case v.Verdict == tool.Deny && v.Override && c.Person && c.Mode != ModeObserve && c.Mode != ModeDryRun:
+		return tool.Ask // where nobody is asked, nobody overrules
 	}
 	return v.Verdict
 }

@@ -36,6 +36,11 @@ type Question struct {
 	Preview string `json:"preview,omitempty"`
 	Reason  string `json:"reason,omitempty"` // why it is asked
 	Rule    string `json:"rule,omitempty"`   // what said so
+	// Given names the call as the model made it, so that who goes on with it in
+	// another process is sure that it is the same. Hooked: the hooks have seen
+	// these arguments; of them only security hooks look again there.
+	Given  string `json:"given,omitempty"`
+	Hooked bool   `json:"hooked,omitempty"`
 	// Note is a remark to show, such as NoteEarly.
 	Note string `json:"note,omitempty"`
 	// Wants is what a running tool asks; "": whether the call may run.

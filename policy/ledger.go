@@ -50,7 +50,10 @@ func (g Grant) Answers(r *tool.Request, definition string) bool {
 // SessionState is what is kept of a session.
 type SessionState struct {
 	Caller Asker `json:"caller"` // Tenant, Principal and Session name it
-	Mode   Mode  `json:"mode"`
+	// Mode is how it stands, where Chosen says that somebody chose it; else it
+	// stands as the runtime says.
+	Mode   Mode `json:"mode"`
+	Chosen bool `json:"chosen"`
 	// Turns is up to which number turns may have been begun.
 	Turns int       `json:"turns"`
 	Began time.Time `json:"began"`

@@ -3,6 +3,9 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // Mode is how far a session lets calls run without asking. The operator or a
@@ -49,3 +52,48 @@ func modes() []Mode {
 
 // Known reports whether it is one of the modes.
 func (m Mode) Known() bool { return slices.Contains(modes(), m) }
+
+// inMode is what the mode of the session makes of a ruling. It can turn a
+// question into a yes, and in ModeRead anything into a no; a no stays.
+func (c Case) inMode(r Ruling) Ruling {
+	switch c.Mode {
+	case ModeAsk:
+	case ModeEdit:
+		if r.Asks() && r.By == ByDefault && c.undoable() {
+			return Ruling{By: ByMode, Decision: tool.Decision{Verdict: tool.Allow, Rule: "mode edit", Reason: "it can be undone, and stays within the workspace"}}
+		}
+	case ModeAuto:
+		if r.Asks() && !r.Firm && (c.Confined || !c.Claims.Destructive()) {
+			return r.yes(c.Mode)
+		}
+	case ModeObserve, ModeDryRun:
+		if r.Asks() {
+			return r.yes(c.Mode)
+		}
+	default: // ModeRead, and what is no mode
+		if r.Verdict != tool.Deny && !c.Claims.ReadOnly {
+			return Ruling{By: ByMode, Decision: tool.Decision{
+				Verdict: tool.Deny, Rule: "mode " + c.Mode.String(), Reason: "only calls that claim to read may run",
+				Message: "Only calls that read may run now.",
+			}}
+		}
+	}
+	return r
+}
+
+// yes is a question that the mode answers. That it would have been asked is on
+// the record.
+func (r Ruling) yes(m Mode) Ruling {
+	return Ruling{By: ByMode, Decision: tool.Decision{Verdict: tool.Allow, Rule: "mode " + m.String(), Reason: strings.TrimSuffix("would ask: "+first(r.Reason, r.Rule), ": ")}}
+}
+
+// undoable reports whether ModeEdit lets a call be: it claims that what it does
+// can be undone, stays on this machine, and touches the workspace only.
+func (c Case) undoable() bool {
+	trusted := c.Trust == tool.Own || c.Trust == tool.BuiltIn
+	if !trusted || !c.Claims.Reversible || !c.Claims.Local || c.Claims.Touches == nil || c.Workspace == "" {
+		return false
+	}
+	home := tool.Access{Resource: "file:" + strings.TrimSuffix(c.Workspace, "/")}
+	return !slices.ContainsFunc(c.Claims.Touches, func(a tool.Access) bool { return !home.Covers(a) })
+}

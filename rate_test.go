@@ -1,0 +1,119 @@
+package ferrule_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+func mustRule(t testing.TB, text string) policy.Rule {
+	t.Helper()
+	r, err := policy.ParseRule(text, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestRates(t *testing.T) {
+	t.Parallel()
+	type step struct {
+		principal, session, tool string
+		after                    time.Duration
+		limited                  bool
+	}
+	tests := []struct {
+		name  string
+		rate  policy.Rate
+		tools string
+		steps []step
+	}{
+		{
+			"P9 per tool: so many within the time, then one as each share of it passes", policy.Rate{Calls: 2, Per: time.Minute}, "one",
+			[]step{{"", "s", "one", 0, false}, {"", "s", "one", 0, false}, {"", "s", "one", 0, true}, {"", "s", "two", 0, false}, {"", "s", "one", 31 * time.Second, false}, {"", "s", "one", 0, true}},
+		},
+		{
+			"P9 per source", policy.Rate{Calls: 1, Per: time.Minute}, "source:srv",
+			[]step{{"", "s", "srv__far", 0, false}, {"", "s", "srv__far", 0, true}, {"", "s", "one", 0, false}},
+		},
+		{
+			"P9 per principal", policy.Rate{Calls: 1, Per: time.Minute, Each: "principal"}, "*",
+			[]step{{"ada", "s", "one", 0, false}, {"ada", "t", "two", 0, true}, {"bob", "s", "one", 0, false}},
+		},
+		{
+			"P9 a budget: so many in a session, whatever the time", policy.Rate{Calls: 2, Each: "session"}, "*",
+			[]step{{"", "s", "one", 0, false}, {"", "s", "two", 0, false}, {"", "s", "one", time.Hour, true}, {"", "t", "one", 0, false}},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				rate := tt.rate
+				rate.Tools = mustRule(t, tt.tools)
+				rt := &ferrule.Runtime{Policy: allowAll, Rates: []policy.Rate{rate}}
+				viewWith(t, rt, writerTool("one"), writerTool("two"))
+				if err := rt.Set(tool.Source{Name: "srv", Trust: tool.MCP}, checkedTool(t, writerTool("far"))); err != nil {
+					t.Fatal(err)
+				}
+				for i, s := range tt.steps {
+					time.Sleep(s.after)
+					res := rt.Session(tool.Caller{Principal: s.principal, Session: s.session}).Call(t.Context(), s.tool, "{}")
+					if limited := kindOf(res) == tool.RateLimited; limited != s.limited {
+						t.Errorf("call %d, %+v: got %v, want limited: %v", i+1, s, res.Err, s.limited)
+					}
+				}
+			})
+		})
+	}
+	t.Run("P9 what does not run does not count", func(t *testing.T) {
+		denies := true
+		rt := &ferrule.Runtime{Rates: []policy.Rate{{Calls: 1}}, Policy: policy.Func(func(*tool.Request) tool.Decision {
+			if denies {
+				return tool.Decision{Reason: "no"}
+			}
+			return tool.Decision{Verdict: tool.Allow}
+		})}
+		s := ferrule.SessionOf(viewWith(t, rt, writerTool("one")))
+		s.Call(t.Context(), "one", "{}")
+		s.Call(t.Context(), "one", "not JSON")
+		denies = false
+		if res := s.Call(t.Context(), "one", "{}"); res.Err != nil {
+			t.Error(res.Err)
+		}
+		wantFailure(t, s.Call(t.Context(), "one", "{}"), tool.RateLimited, "The budget of calls of one is used up.")
+	})
+	t.Run("P9 the model reads how long to wait", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			rt := &ferrule.Runtime{Policy: allowAll, Rates: []policy.Rate{{Calls: 1, Per: time.Minute}}}
+			s := ferrule.SessionOf(viewWith(t, rt, writerTool("one")))
+			s.Call(t.Context(), "one", "{}")
+			res := s.Call(t.Context(), "one", "{}")
+			if wantFailure(t, res, tool.RateLimited, "Too many calls of one. Try again in 1m1s."); res.Err.RetryAfter != time.Minute {
+				t.Errorf("retry after %s", res.Err.RetryAfter)
+			}
+		})
+	})
+	t.Run("P9 a rate that is none lets nothing run", func(t *testing.T) {
+		rt := &ferrule.Runtime{Policy: allowAll, Rates: []policy.Rate{{Calls: 0, Per: time.Minute}}}
+		wantFailure(t, callOne(t, rt, readerTool("look"), "{}"), tool.Denied, "")
+		if f := rt.Findings(); len(f) == 0 {
+			t.Error("there is no finding about it")
+		}
+	})
+	t.Run("P9 a counter that fails lets nothing run", func(t *testing.T) {
+		rt := &ferrule.Runtime{Policy: allowAll, Rates: []policy.Rate{{Calls: 1}}, Ledger: uncounting{new(policy.Memory)}}
+		wantFailure(t, callOne(t, rt, readerTool("look"), "{}"), tool.Denied, "It could not be counted how many calls were made, so the call was denied.")
+	})
+}
+
+// uncounting is a ledger that cannot count.
+type uncounting struct{ policy.Ledger }
+
+func (uncounting) Take(context.Context, []policy.Charge) (int, time.Duration, error) {
+	return 0, 0, errors.New("disk full")
+}

@@ -1,0 +1,172 @@
+package ferrule_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// listed is a policy that says one word of each tool, whatever the arguments;
+// those that are not listed it decides by the call, and allows.
+type listed struct {
+	words         map[string]tool.Verdict
+	asked, stated atomic.Int64
+	broken        bool
+}
+
+func (l *listed) Decide(r *tool.Request) tool.Decision {
+	l.asked.Add(1)
+	if v, ok := l.words[r.Name]; ok {
+		return tool.Decision{Verdict: v, Reason: "listed", Message: "Not this one."}
+	}
+	return tool.Decision{Verdict: tool.Allow}
+}
+
+func (l *listed) Fixed(r *tool.Request) (tool.Decision, bool) {
+	if l.stated.Add(1); l.broken {
+		panic("broken")
+	}
+	v, ok := l.words[r.Name]
+	return tool.Decision{Verdict: v, Reason: "listed", Message: "Not this one."}, ok
+}
+
+func TestHiddenByPolicy(t *testing.T) {
+	t.Parallel()
+	rules := func() *listed {
+		return &listed{words: map[string]tool.Verdict{"no": tool.Deny, "yes": tool.Allow, "maybe": tool.Ask}}
+	}
+	no := writerTool("no")
+	no.Aliases = []string{"nay"}
+	tools := []tool.Tool{no, writerTool("yes"), writerTool("maybe"), writerTool("other")}
+
+	t.Run("R2 what policy denies for every input is not offered", func(t *testing.T) {
+		v := viewWith(t, &ferrule.Runtime{Policy: rules()}, tools...)
+		got := slices.Sorted(slices.Values(v.Names()))
+		if !slices.Equal(got, []string{"maybe", "other", "yes"}) {
+			t.Errorf("offered: %q, want all but no", got)
+		}
+		text, err := v.Definitions(ferrule.JSON{})
+		if err != nil || strings.Contains(string(text), `"no"`) || !strings.Contains(string(text), `"maybe"`) {
+			t.Errorf("definitions: %s, %v", text, err)
+		}
+	})
+	t.Run("R6 hidden by policy is denied, by its alias too, and the rule says why", func(t *testing.T) {
+		for _, name := range []string{"no", "nay"} {
+			rt := &ferrule.Runtime{Policy: rules()}
+			res := viewWith(t, rt, tools...).Do(t.Context(), tool.Call{Name: name, Input: json.RawMessage("not JSON")})[0]
+			wantFailure(t, res, tool.Denied, "Not this one.")
+			if !strings.Contains(res.Err.Detail, "listed") {
+				t.Errorf("detail = %q, want the reason of the rule", res.Err.Detail)
+			}
+		}
+	})
+	t.Run("R6 hidden by policy is not among the nearest names", func(t *testing.T) {
+		res := viewWith(t, &ferrule.Runtime{Policy: rules()}, tools...).Do(t.Context(), tool.Call{Name: "noo"})[0]
+		if wantFailure(t, res, tool.UnknownTool, ""); strings.Contains(res.Err.Text, "no,") || strings.HasSuffix(res.Err.Text, " no") {
+			t.Errorf("text = %q", res.Err.Text)
+		}
+	})
+	t.Run("R6 a fallback does not supply what policy hides", func(t *testing.T) {
+		rt := &ferrule.Runtime{Policy: rules()}
+		rt.SetFallback(func(context.Context, tool.Caller, string) (*tool.Tool, error) {
+			return checkedTool(t, readerTool("spare")), nil
+		})
+		wantFailure(t, viewWith(t, rt, tools...).Do(t.Context(), tool.Call{Name: "no"})[0], tool.Denied, "Not this one.")
+	})
+	t.Run("R2 what a filter leaves out is not there, hidden or not", func(t *testing.T) {
+		v := viewWith(t, &ferrule.Runtime{Policy: rules()}, tools...).Only(ferrule.Filter{Names: []string{"yes"}})
+		wantFailure(t, v.Do(t.Context(), tool.Call{Name: "no"})[0], tool.UnknownTool, "")
+	})
+	t.Run("P1 what does not depend on the arguments is decided once", func(t *testing.T) {
+		r := rules()
+		v := viewWith(t, &ferrule.Runtime{Policy: r}, tools...)
+		for range 3 {
+			if res := v.Do(t.Context(), tool.Call{Name: "yes", Input: json.RawMessage(textArg("a"))})[0]; res.Err != nil {
+				t.Fatal(res.Err)
+			}
+		}
+		if n := r.asked.Load(); n != 0 {
+			t.Errorf("the rules were asked %d times about calls, want 0", n)
+		}
+		stated := r.stated.Load()
+		v = ferrule.SessionOf(v).View(t.Context())
+		if v.Do(t.Context(), tool.Call{Name: "other"}); r.asked.Load() == 0 || r.stated.Load() != stated {
+			t.Errorf("asked about a call that depends on its arguments %d times, and about tools once more %d times", r.asked.Load(), r.stated.Load()-stated)
+		}
+	})
+	t.Run("P1 rules that fail beforehand are asked about each call", func(t *testing.T) {
+		r := rules()
+		r.broken = true
+		v := viewWith(t, &ferrule.Runtime{Policy: r}, tools...)
+		if res := v.Do(t.Context(), tool.Call{Name: "yes"})[0]; res.Err != nil {
+			t.Error(res.Err)
+		}
+		wantFailure(t, v.Do(t.Context(), tool.Call{Name: "no"})[0], tool.Denied, "Not this one.")
+	})
+	t.Run("U1 that it was denied is on the record, with its tool", func(t *testing.T) {
+		var rec recorder
+		var named bool
+		rt := &ferrule.Runtime{Policy: rules(), Observe: func(e audit.Event) {
+			if rec.observe(e); e.Kind == audit.Decided && e.Request.Tool != nil && e.Request.Tool.Name == "no" {
+				named = true
+			}
+		}}
+		viewWith(t, rt, tools...).Do(t.Context(), tool.Call{ID: "call_1", Name: "no"})
+		if got := rec.kinds("call_1"); got != "requested decided ended" || !named {
+			t.Errorf("events: %s; the tool is named: %v", got, named)
+		}
+	})
+}
+
+// What holds beforehand may depend on the caller and the mode, so these have
+// views of their own.
+type byCaller struct{}
+
+func (byCaller) Decide(r *tool.Request) tool.Decision {
+	if r.Caller.Agent == "clerk" || policy.Mode(r.Mode) == policy.ModeAuto {
+		return tool.Decision{Verdict: tool.Allow}
+	}
+	return tool.Decision{Verdict: tool.Deny, Message: "Clerks only."}
+}
+
+func (p byCaller) Fixed(r *tool.Request) (tool.Decision, bool) { return p.Decide(r), true }
+
+func TestHiddenFromSome(t *testing.T) {
+	t.Parallel()
+	t.Run("R2 agents of one session see what policy lets each", func(t *testing.T) {
+		rt := &ferrule.Runtime{Policy: byCaller{}}
+		viewWith(t, rt, readerTool("books"))
+		for agent, want := range map[string]int{"clerk": 1, "guest": 0} {
+			for range 2 {
+				if got := rt.Session(tool.Caller{Session: "s", Agent: agent}).View(t.Context()).Names(); len(got) != want {
+					t.Errorf("%s is offered %q, want %d tools", agent, got, want)
+				}
+			}
+		}
+	})
+	t.Run("P10 a mode that changes within a turn counts for what is not decided yet", func(t *testing.T) {
+		rt := &ferrule.Runtime{Policy: byCaller{}}
+		viewWith(t, rt, readerTool("books"))
+		s := rt.Session(tool.Caller{Session: "s", Agent: "clerk"})
+		guest := rt.Session(tool.Caller{Session: "s", Agent: "guest"})
+		if err := s.SetMode(t.Context(), policy.ModeAuto); err != nil {
+			t.Fatal(err)
+		}
+		v := guest.View(t.Context())
+		if len(v.Names()) != 1 {
+			t.Fatal("in mode auto the guest is offered nothing")
+		}
+		if err := s.SetMode(t.Context(), policy.ModeAsk); err != nil {
+			t.Fatal(err)
+		}
+		wantFailure(t, v.Do(t.Context(), tool.Call{Name: "books"})[0], tool.Denied, "Clerks only.")
+	})
+}
