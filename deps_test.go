@@ -33,6 +33,7 @@ var architecture = map[string]arrows{
 	},
 	"eval":               {ours: "schema tool"},
 	"examples":           {},
+	"examples/approvals": {ours: ". policy store tool"},
 	"examples/asking":    {ours: ". audit policy tool"},
 	"examples/bigresult": {ours: ". durable tool"},
 	"examples/progress":  {ours: ". audit policy tool"},

@@ -63,7 +63,7 @@ func (s *screen) written(k tea.KeyPressMsg, send string, done func(string) tea.C
 
 func (s *screen) listKey(k tea.KeyPressMsg) tea.Cmd {
 	switch key := k.String(); key {
-	case "q", "esc":
+	case "q":
 		return tea.Quit
 	case "?", "h":
 		s.look = looksAtHelp

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -37,6 +38,25 @@ func VisibleLines(text string) []string {
 		lines[i] = Visible(l)
 	}
 	return lines
+}
+
+// VisibleJSON writes what is hidden in JSON as \u202e: it stays the same JSON.
+func VisibleJSON(text string) string {
+	if !strings.ContainsFunc(text, hidden) {
+		return text
+	}
+	var b strings.Builder
+	for _, c := range text {
+		switch {
+		case c == '\n' || !hidden(c):
+			b.WriteRune(c)
+		default:
+			for _, unit := range utf16.Encode([]rune{c}) {
+				fmt.Fprintf(&b, `\u%04x`, unit)
+			}
+		}
+	}
+	return b.String()
 }
 
 // hidden reports whether a character cannot be seen as what it is: controls,
