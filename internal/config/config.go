@@ -70,10 +70,16 @@ type Hook struct {
 	Command []string
 	// Events are those that it is run for: input, output; default: input.
 	Events []string
-	// Only says which tools: short rules without parentheses. None: all.
-	Only []policy.Rule
+	// Only says which tools. The zero value: all.
+	Only Only
 	// Timeout denies where it has passed; default: 10 s.
 	Timeout time.Duration
+}
+
+// Only are tools that have one of each that is given: exact names, as models call
+// them; tags; sources, "" for the program itself.
+type Only struct {
+	Names, Tags, Sources []string
 }
 
 // defaultTimeout is how long a hook may take.

@@ -51,6 +51,8 @@ func TestFaults(t *testing.T) {
 		{"H6 a hook without a command", "hooks:\n  - name: x\n", `f.yaml:2:5: hooks: got no command, want a list: the program and its arguments`},
 		{"H6 a command that a shell would read", "hooks: [{name: x, command: x -y}]\n", `f.yaml:1:28: hooks.command: got the text "x -y", want a list of texts`},
 		{"H6 an event", "hooks: [{name: x, command: [x], events: [begin]}]\n", `f.yaml:1:42: hooks.events: got "begin", want input or output`},
+		{"H6 for which tools", "hooks: [{name: x, command: [x], only: {name: [y]}}]\n", `f.yaml:1:40: hooks.only: unknown key "name": did you mean "names"?`},
+		{"H6 for no tools", "hooks: [{name: x, command: [x], only: {names: []}}]\n", `f.yaml:1:47: hooks.only.names: got nothing, want at least one, or no such key`},
 		{"H6 one name twice", "hooks: [{name: x, command: [x]}, {name: x, command: [x]}]\n", `f.yaml:1:34: hooks: got the name "x" twice, want each once`},
 	}
 	for _, tt := range tests {
@@ -87,7 +89,7 @@ hooks:
   - name: check
     command: [./check, --strict]
     events: [input, output]
-    only: [source:github]
+    only: {sources: [github, ""], tags: [x]}
     timeout: 3s
   - {name: brief, command: [b]}
 servers:
@@ -124,7 +126,7 @@ func TestParse(t *testing.T) {
 			Limits: config.Limits{Rates: []policy.Rate{{Tools: rule("source:github"), Calls: 60, Per: time.Minute, Each: "session"}, {Calls: 1000}}},
 			Store:  config.Store{Path: "/work/state/x.db"},
 			Hooks: []config.Hook{
-				{Name: "check", Command: []string{"./check", "--strict"}, Events: []string{"input", "output"}, Only: []policy.Rule{rule("source:github")}, Timeout: 3 * time.Second},
+				{Name: "check", Command: []string{"./check", "--strict"}, Events: []string{"input", "output"}, Only: config.Only{Sources: []string{"github", ""}, Tags: []string{"x"}}, Timeout: 3 * time.Second},
 				{Name: "brief", Command: []string{"b"}, Events: []string{"input"}, Timeout: 10 * time.Second},
 			},
 		}

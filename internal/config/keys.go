@@ -199,11 +199,7 @@ func (r *reader) hooks(n *yaml.Node, c *Config) {
 			case "events":
 				h.Events = r.events(v, what)
 			case "only":
-				for _, one := range r.items(v, what, "rules") {
-					if rule, ok := r.plainRule(one, what); ok {
-						h.Only = append(h.Only, rule)
-					}
-				}
+				r.only(v, what, &h.Only)
 			case "timeout":
 				h.Timeout = r.span(v, what)
 			}
@@ -220,6 +216,20 @@ func (r *reader) hooks(n *yaml.Node, c *Config) {
 			c.Hooks = append(c.Hooks, h)
 		}
 	}
+}
+
+func (r *reader) only(n *yaml.Node, what string, o *Only) {
+	r.fields(n, what, []string{"names", "tags", "sources"}, func(key string, v *yaml.Node) {
+		list := map[string]*[]string{"names": &o.Names, "tags": &o.Tags, "sources": &o.Sources}[key]
+		for _, item := range r.items(v, what+"."+key, key) {
+			if s, ok := r.text(item, what+"."+key); ok {
+				*list = append(*list, s)
+			}
+		}
+		if empty(v) { // it would be for none, or for all
+			r.fault(v, "%s.%s: got nothing, want at least one, or no such key", what, key)
+		}
+	})
 }
 
 func (r *reader) events(n *yaml.Node, what string) (list []string) {
