@@ -55,8 +55,8 @@ eval: ## measure on data from outside: make eval DATA=dir
 rules: ## each rule of docs/spec.md with its tests
 	@$(CHECK) rules
 
-e2e: ## what needs npm, a browser or servers
-	@echo "e2e: nothing yet: no part of Ferrule talks to a server, a browser or npm so far"
+e2e: ## what needs real processes for long, npm, a browser or servers
+	@go test ./store -count=1 -run TestKilledWhileAsking -rounds 200
 
 build: ## build for Linux, macOS and Windows
 	@for os in linux darwin windows; do for arch in amd64 arm64; do \

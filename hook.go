@@ -1,6 +1,7 @@
 package ferrule
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,6 +51,8 @@ type Change struct {
 	Context string
 	// Block stops the call; the text goes to the model.
 	Block string
+	// Reason is why it was stopped, for the operator; "": Block.
+	Reason string
 }
 
 // inputHooks is phase 5. After a change it starts anew from the phases before
@@ -68,8 +71,9 @@ func (c *call) inputHooks() (changed bool, err *tool.Error) {
 		case e != nil:
 			return false, c.hookFailed(h, e)
 		case ch.Block != "":
-			c.emitBy(audit.Blocked, h.Name, ch.Block)
-			return false, &tool.Error{Kind: tool.HookBlocked, Text: ch.Block, Detail: fmt.Sprintf("hook %q: %s", h.Name, ch.Block)}
+			why := cmp.Or(ch.Reason, ch.Block)
+			c.emitBy(audit.Blocked, h.Name, why)
+			return false, &tool.Error{Kind: tool.HookBlocked, Text: ch.Block, Detail: fmt.Sprintf("hook %q: %s", h.Name, why)}
 		}
 		if ch.Context != "" && !slices.Contains(c.beside, ch.Context) {
 			c.beside = append(c.beside, ch.Context)

@@ -33,6 +33,9 @@ func busy(err error) bool {
 	return k == lib.SQLITE_BUSY || k == lib.SQLITE_LOCKED
 }
 
+// opening is what is done by Open.
+const opening = "open"
+
 // fault is an error for who runs the program: what was done, what was wrong, what
 // to do. A store whose file is damaged stays refused until it is opened again.
 func (s *Store) fault(ctx context.Context, what string, err error) error {
@@ -50,8 +53,11 @@ func (s *Store) fault(ctx context.Context, what string, err error) error {
 	} else if cause := context.Cause(ctx); cause != nil && (n != 0 || errors.Is(err, sql.ErrTxDone)) {
 		err, n = cause, 0 // what was under way was broken off
 	}
-	if n == 0 {
+	if n == 0 && what != opening {
 		return fmt.Errorf("store: %s: %w", what, err)
+	}
+	if n == 0 {
+		return fmt.Errorf("store: %s: %w", s.path, err)
 	}
 	return fmt.Errorf("store: %s: %s: %s [%w]", s.path, what, s.advice(n), err)
 }

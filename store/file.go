@@ -31,6 +31,8 @@ func prepare(path string) (fs.FileInfo, error) {
 		return nil, fmt.Errorf("%s: got a directory, want a file: name one in it, such as %s", path, filepath.Join(path, "store.db"))
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s: got %s, want a file: give another path", path, info.Mode().Type())
+	case info.Size() > 0 && info.Size() < smallest: // which SQLite would take for empty
+		return nil, fmt.Errorf("%s: got a file that is no database, want a store of Ferrule: give another path", path)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 		if err := os.Chmod(path, info.Mode().Perm()&^0o077); err != nil {
 			return nil, fmt.Errorf("others can read the file, and that cannot be changed: %w", err)
@@ -38,6 +40,9 @@ func prepare(path string) (fs.FileInfo, error) {
 	}
 	return info, nil
 }
+
+// smallest is the size of the smallest database, in bytes.
+const smallest = 512
 
 // create makes an empty file. It has its name only after it was closed.
 func create(path string) error {

@@ -91,7 +91,7 @@ func open(ctx context.Context, path string, now func() time.Time) (_ *Store, err
 	s.reader.SetMaxOpenConns(readers)
 	s.reader.SetMaxIdleConns(readers)
 	if err := s.begin(ctx); err != nil {
-		return nil, errors.Join(s.fault(ctx, "open", err), s.Close())
+		return nil, errors.Join(s.fault(ctx, opening, err), s.Close())
 	}
 	return s, nil
 }

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package store_test
+
+import "context"
+
+func childUnable(context.Context, string) error { return nil }
