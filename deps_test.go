@@ -22,9 +22,13 @@ type arrows struct {
 // A third-party module stands in as few rows as can be, so that it can be
 // exchanged in one place.
 var architecture = map[string]arrows{
-	".":       {ours: "audit durable policy schema tool"},
-	"tool":    {ours: "schema"},
-	"policy":  {ours: "tool", tests: "tooltest"},
+	".":      {ours: "audit durable policy schema tool"},
+	"tool":   {ours: "schema"},
+	"policy": {ours: "tool", tests: "tooltest"},
+	"policy/cedar": {
+		ours:  "policy tool",
+		third: "github.com/cedar-policy/cedar-go",
+	},
 	"audit":   {ours: "tool"},
 	"durable": {ours: "tool", tests: "tooltest"},
 	"schema": {

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // kind is what a pattern is about.
@@ -29,75 +27,58 @@ func (k kind) String() string { return [...]string{"command", "path", "host", "a
 
 // pattern is one of a rule's patterns.
 type pattern struct {
-	kind kind
-	text string // paths: absolute
+	kind  kind
+	text  string   // the one spelling; paths: absolute
+	parts []string // of a command its words, of a path what stands between slashes
 }
 
-// parsePattern reads one pattern. Without a kind it is a command.
-func parsePattern(text string, quoted bool, workspace string) (pattern, error) {
-	p := pattern{kind: kindCommand}
+// parsePattern reads one pattern. Without a kind it is a command. Where it fails,
+// at is the offset of the fault.
+func parsePattern(text, workspace string) (p pattern, at int, err error) {
+	p.kind = kindCommand
 	if word, rest, ok := strings.Cut(text, ":"); ok && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") == "" {
 		i := slices.IndexFunc(kinds(), func(k kind) bool { return k.String() == word })
-		switch {
-		case i >= 0:
-			p.kind, text = kinds()[i], strings.TrimSpace(rest)
-		case word == "" || strings.HasPrefix(rest, " "):
-			return p, fmt.Errorf("got %q, want command:, path:, host: or args:", word+":")
+		if i < 0 {
+			return p, 0, fmt.Errorf("got %q, want command, path, host or args before the colon", word+":")
 		}
+		p.kind, at = kinds()[i], len(text)-len(strings.TrimLeft(rest, " "))
+		text = text[at:]
 	}
-	if quoted {
-		plain, err := strconv.Unquote(text)
-		if err != nil {
-			return p, errors.New("got quotes around a part of a pattern, want them around the whole of it")
+	if strings.Contains(text, `"`) {
+		if text, err = strconv.Unquote(text); err != nil {
+			return p, at, errors.New("got quotes around a part of a pattern, want them around the whole of it")
 		}
-		text = plain
 	}
 	if text == "" || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) {
-		return p, fmt.Errorf("got %q, want a pattern", text)
+		return p, at, fmt.Errorf("got %q, want a pattern", text)
 	}
 	p.text = text
-	return p, p.check(workspace)
+	return p, at, p.check(workspace)
 }
 
 // check makes the text the one spelling of the pattern.
 func (p *pattern) check(workspace string) error {
 	switch p.kind {
 	case kindCommand:
-		words := strings.Fields(p.text)
-		if len(words) == 0 {
+		p.parts = strings.Fields(p.text)
+		if len(p.parts) == 0 {
 			return fmt.Errorf("got %q, want a command", p.text)
 		}
-		p.text = strings.Join(words, " ")
+		p.text = strings.Join(p.parts, " ")
 	case kindPath:
-		if strings.Contains(p.text, `\`) {
-			return fmt.Errorf("got %q, want a path with slashes", p.text)
+		if err := p.place(workspace); err != nil {
+			return err
 		}
-		if !absolute(p.text) {
-			if workspace == "" {
-				return fmt.Errorf("got %q, want an absolute path: there is no workspace that it could be below", p.text)
-			}
-			p.text = strings.TrimSuffix(workspace, "/") + "/" + strings.TrimPrefix(p.text, "./")
-		}
-		if !clean(p.text) {
-			return fmt.Errorf("got %q, want a path without . .. // or / at the end", p.text)
-		}
-		for part := range strings.SplitSeq(p.text, "/") {
-			if strings.Contains(part, "**") && part != "**" {
-				return fmt.Errorf("got %q, want ** alone between slashes", p.text)
-			}
+		p.parts = strings.Split(p.text, "/")
+		if slices.ContainsFunc(p.parts, func(part string) bool { return strings.Contains(part, "**") && part != "**" }) {
+			return fmt.Errorf("got %q, want ** alone between slashes", p.text)
 		}
 	case kindHost:
-		star := strings.HasPrefix(p.text, "*.")
-		host, ok := hostName(strings.TrimPrefix(p.text, "*."))
-		if p.text == "*" {
-			host, ok, star = "*", true, false
-		}
+		text, ok := parseHostPattern(p.text)
 		if !ok {
 			return fmt.Errorf("got %q, want a host such as example.com, *.example.com or 127.0.0.1:8080", p.text)
 		}
-		if p.text = host; star {
-			p.text = "*." + host
-		}
+		p.text = text
 	case kindArgs:
 		if len(p.text) != 22 || strings.Trim(p.text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
 			return fmt.Errorf("got %q, want the 22 characters that name exact arguments", p.text)
@@ -106,10 +87,31 @@ func (p *pattern) check(workspace string) error {
 	return nil
 }
 
+// place makes a path absolute.
+func (p *pattern) place(workspace string) error {
+	if strings.Contains(p.text, `\`) {
+		return fmt.Errorf("got %q, want a path with slashes", p.text)
+	}
+	if !absolute(p.text) {
+		switch {
+		case workspace == "":
+			return fmt.Errorf("got %q, want an absolute path: there is no workspace that it could be below", p.text)
+		case !absolute(workspace) || !clean(workspace) || strings.Contains(workspace, "*"):
+			return fmt.Errorf("got %q below the workspace %q, want that to be a clean absolute path with slashes and without *", p.text, workspace)
+		}
+		p.text = strings.TrimSuffix(workspace, "/") + "/" + strings.TrimPrefix(p.text, "./")
+	}
+	p.text = rooted(p.text)
+	if !clean(p.text) {
+		return fmt.Errorf("got %q, want a path without . .. // or / at the end", p.text)
+	}
+	return nil
+}
+
 // String is the pattern as it can be read again.
 func (p pattern) String() string {
 	text := p.text
-	if strings.ContainsAny(text, `,()"`) || strings.Contains(text, ":") && p.kind == kindCommand {
+	if strings.ContainsAny(text, `,()"`) || strings.Contains(text, ":") && p.kind == kindCommand || strings.TrimSpace(text) != text {
 		text = strconv.Quote(text)
 	}
 	if p.kind == kindCommand && !strings.HasPrefix(text, `"`) {
@@ -119,89 +121,42 @@ func (p pattern) String() string {
 }
 
 // covers reports whether a value certainly fits.
-func (p pattern) covers(v string) bool {
+func (p pattern) covers(v value) bool {
 	switch p.kind {
 	case kindCommand:
-		return globCommand(p.text, v)
+		return !v.unclear() && globCommand(p.parts, v.words)
 	case kindPath:
-		return absolute(v) && clean(v) && globPath(p.text, v)
+		return !v.unclear() && globPath(p.parts, rooted(v.text))
 	case kindHost:
-		host, ok := hostName(v)
-		return ok && globHost(p.text, host)
+		h, ok := parseHost(v.text)
+		return ok && globHost(p.text, h, true)
 	case kindArgs:
-		return p.text == v
+		return p.text == v.text
 	}
 	return false
 }
 
 // meets reports whether a value may fit: what cannot be read does, and so does a
 // folder that has in it what the pattern names.
-func (p pattern) meets(v string) bool {
+func (p pattern) meets(v value) bool {
 	switch p.kind {
 	case kindCommand:
-		return v == "" || p.covers(v)
+		return v.unclear() || globCommand(p.parts, v.words)
 	case kindPath:
-		return !absolute(v) || !clean(v) || globPath(p.text, v) || above(v, p.text)
+		return v.unclear() || globPath(p.parts, rooted(v.text)) || above(rooted(v.text), p.parts)
 	case kindHost:
-		host, ok := hostName(v)
-		return !ok || globHost(p.text, host)
+		h, ok := parseHost(v.text)
+		return !ok || globHost(p.text, h, false)
 	case kindArgs:
-		return p.text == v
+		return p.text == v.text
 	}
 	return true
 }
 
-// about is what is known of one kind of thing that a call is about.
-type about struct {
-	list   []string
-	stated []string // of them: by the tool's Facts
-	known  bool
-}
-
-// aboutOf is what a call is about, by the tool's Facts and its claims.
-func aboutOf(q *tool.Request) [kindArgs]about {
-	facts, err := q.Args.Facts()
-	if err != nil {
-		facts = tool.Facts{}
-	}
-	var all [kindArgs]about
-	commands := about{known: facts.Commands != nil}
-	for _, words := range facts.Commands {
-		commands.list = append(commands.list, joinWords(words))
-	}
-	commands.stated = commands.list
-	all[kindCommand] = commands
-	paths := about{list: facts.Paths, stated: facts.Paths, known: facts.Paths != nil || q.Claims.Touches != nil}
-	for _, a := range q.Claims.Touches {
-		if file, ok := strings.CutPrefix(a.Resource, "file:"); ok {
-			if file == "" { // every file
-				file = "/"
-			}
-			paths.list = append(slices.Clip(paths.list), file)
-		}
-	}
-	all[kindPath] = paths
-	all[kindHost] = about{list: facts.Hosts, stated: facts.Hosts, known: facts.Hosts != nil || q.Claims.Local}
-	return all
-}
-
-// joinWords writes a command as one text in which words stay apart: NUL is in
-// none, and a command with one in a word, or without words, is "".
-func joinWords(words []string) string {
-	if len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "\x00") }) {
-		return ""
-	}
-	return strings.Join(words, "\x00")
-}
-
 // globCommand matches word by word. A pattern that ends with * leaves the words
 // that follow free.
-func globCommand(pattern, command string) bool {
-	if command == "" {
-		return false
-	}
-	want, got := strings.Fields(pattern), strings.Split(command, "\x00")
-	open := strings.HasSuffix(pattern, "*")
+func globCommand(want, got []string) bool {
+	open := strings.HasSuffix(want[len(want)-1], "*")
 	if len(got) < len(want) || len(got) > len(want) && !open {
 		return false
 	}
@@ -238,29 +193,35 @@ func glob(pattern, text string) bool {
 
 // globPath matches part by part; ** stands for any number of parts, at the end
 // also for none.
-func globPath(pattern, file string) bool {
-	want, got := strings.Split(pattern, "/"), strings.Split(file, "/")
-	// fits[j]: the parts of the pattern so far fit the first j parts of the file.
-	fits := make([]bool, len(got)+1)
-	fits[0] = true
-	for _, w := range want {
-		next := make([]bool, len(got)+1)
-		for j := range next {
-			if w == "**" {
-				next[j] = fits[j] || j > 0 && next[j-1]
-			} else {
-				next[j] = j > 0 && fits[j-1] && glob(w, got[j-1])
-			}
+func globPath(want []string, file string) bool {
+	got := strings.Split(file, "/")
+	// To where it came last with a **, and how much of the file that took.
+	star, taken := -1, 0
+	i, j := 0, 0
+	for j < len(got) {
+		switch {
+		case i < len(want) && want[i] == "**":
+			star, taken = i, j
+			i++
+		case i < len(want) && glob(want[i], got[j]):
+			i++
+			j++
+		case star >= 0: // the ** takes one part more
+			taken++
+			i, j = star+1, taken
+		default:
+			return false
 		}
-		fits = next
 	}
-	return fits[len(got)]
+	for i < len(want) && want[i] == "**" {
+		i++
+	}
+	return i == len(want)
 }
 
 // above reports whether a folder may have in it what a pattern names.
-func above(folder, pattern string) bool {
-	dirs, want := strings.Split(strings.TrimSuffix(folder, "/"), "/"), strings.Split(pattern, "/")
-	for i, d := range dirs {
+func above(folder string, want []string) bool {
+	for i, d := range strings.Split(strings.TrimSuffix(folder, "/"), "/") {
 		if i >= len(want) || want[i] == "**" {
 			return i < len(want)
 		}
@@ -272,58 +233,24 @@ func above(folder, pattern string) bool {
 }
 
 // absolute reports whether a path begins at the root, or at that of a drive.
-func absolute(p string) bool {
-	return strings.HasPrefix(p, "/") || len(p) > 2 && p[1] == ':' && p[2] == '/' && unicode.IsLetter(rune(p[0]))
+func absolute(p string) bool { return strings.HasPrefix(p, "/") || onDrive(p) }
+
+func onDrive(p string) bool {
+	return len(p) > 2 && p[1] == ':' && p[2] == '/' && p[0] < utf8.RuneSelf && unicode.IsLetter(rune(p[0]))
+}
+
+// rooted is the one spelling of an absolute path: /c:/a for C:/a.
+func rooted(p string) string {
+	if onDrive(p) {
+		p = "/" + p
+	}
+	if len(p) > 2 && p[0] == '/' && onDrive(p[1:]+"/") {
+		p = "/" + strings.ToLower(p[1:2]) + p[2:]
+	}
+	return p
 }
 
 // clean reports whether a path has one reading.
 func clean(p string) bool {
-	return utf8.ValidString(p) && !strings.ContainsFunc(p, unicode.IsControl) && !strings.Contains(p, `\`) &&
-		!slices.Contains(strings.Split(p, "/"), "..") && path.Clean(p) == p
-}
-
-// hostName is the one spelling of a host, with its port if it has one; ok is
-// false for what is no host: a look-alike in other letters, a part of an address
-// before an @, a path.
-func hostName(h string) (name string, ok bool) {
-	host, port := h, ""
-	if strings.HasPrefix(h, "[") { // an address with colons
-		in, after, closed := strings.Cut(h[1:], "]")
-		if !closed || strings.Trim(in, "0123456789abcdefABCDEF:.") != "" || strings.Count(in, ":") < 2 {
-			return "", false
-		}
-		host, port = "["+strings.ToLower(in)+"]", after
-	} else {
-		if i := strings.LastIndexByte(h, ':'); i >= 0 {
-			host, port = h[:i], h[i:]
-		}
-		host = strings.TrimSuffix(strings.ToLower(host), ".")
-		for label := range strings.SplitSeq(host, ".") {
-			if label == "" || len(label) > 63 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-				return "", false
-			}
-		}
-	}
-	if port != "" && (len(port) < 2 || len(port) > 6 || port[0] != ':' || strings.Trim(port[1:], "0123456789") != "") {
-		return "", false
-	}
-	return host + port, true
-}
-
-// globHost matches a host; a pattern without a port fits each of its ports.
-func globHost(pattern, host string) bool {
-	if pattern == "*" {
-		return true
-	}
-	fits := func(host string) bool {
-		if sub, ok := strings.CutPrefix(pattern, "*"); ok {
-			return strings.HasSuffix(host, sub) && len(host) > len(sub)
-		}
-		return host == pattern
-	}
-	if fits(host) {
-		return true
-	}
-	i := strings.LastIndexByte(host, ':')
-	return i >= 0 && !strings.HasSuffix(host, "]") && fits(host[:i])
+	return utf8.ValidString(p) && !strings.ContainsFunc(p, unicode.IsControl) && !strings.Contains(p, `\`) && path.Clean(p) == p
 }

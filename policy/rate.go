@@ -56,11 +56,12 @@ func (r Rate) Charge(q *tool.Request) (c Charge, ok bool) {
 		return c, false
 	}
 	who := []string{"rate", r.String()}
+	principal := first(q.Caller.Principal, "local")
 	switch r.Each {
 	case "session":
-		who = append(who, q.Caller.Tenant, q.Caller.Principal, q.Caller.Session)
+		who = append(who, q.Caller.Tenant, principal, q.Caller.Session)
 	case "principal":
-		who = append(who, q.Caller.Tenant, q.Caller.Principal)
+		who = append(who, q.Caller.Tenant, principal)
 	case "tenant":
 		who = append(who, q.Caller.Tenant)
 	}

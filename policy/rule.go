@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ import (
 //	shell(go test*, path: "a, b/**")     more than one; what has , ( ) or " is quoted
 //	send(args: 5Hq…)                     calls with exactly these arguments
 //
-// A * stands for any characters of a name; in a command for those of a word, and
+// A * stands for any characters of a name, not of a tag; in a command for those of a word, and
 // at its end also for all words that follow; in a path for those of one part,
 // and ** for any number of parts; in a host it stands first, for any number of
 // names. What is compared are the tool's Facts and Touches, never text.
@@ -43,95 +44,102 @@ type RuleError struct {
 // Error says where and what.
 func (e *RuleError) Error() string { return fmt.Sprintf("column %d: %s", e.Column, e.Text) }
 
-// ParseRule reads a rule. Paths that are not absolute are below workspace.
+// ParseRule reads a rule. Paths that are not absolute are below workspace. What
+// is wrong with the text is a *RuleError.
 func ParseRule(text, workspace string) (Rule, error) {
 	at := func(bytes int, format string, args ...any) error {
 		return &RuleError{utf8.RuneCountInString(text[:bytes]) + 1, fmt.Sprintf(format, args...)}
 	}
-	if !utf8.ValidString(text) {
-		return Rule{}, &RuleError{1, "got bytes that are not UTF-8"}
+	for i, c := range text {
+		if _, size := utf8.DecodeRuneInString(text[i:]); c == utf8.RuneError && size == 1 {
+			return Rule{}, at(i, "got bytes that are not UTF-8")
+		}
+		if unicode.IsControl(c) {
+			return Rule{}, at(i, "got the control character %q", c)
+		}
 	}
-	if i := strings.IndexFunc(text, unicode.IsControl); i >= 0 {
-		return Rule{}, at(i, "got the control character %q", []rune(text[i:])[0])
-	}
-	start := len(text) - len(strings.TrimLeft(text, " "))
-	names, inside, parens := strings.Cut(text, "(")
-	names = strings.TrimSpace(names)
-	r := Rule{over: "name", glob: names}
-	if kind, name, ok := strings.Cut(names, ":"); ok {
+	names, _, parens := strings.Cut(text, "(")
+	start := len(names) - len(strings.TrimLeft(names, " "))
+	r := Rule{over: "name", glob: strings.Trim(names, " ")}
+	if kind, name, ok := strings.Cut(r.glob, ":"); ok {
 		if kind != "source" && kind != "tag" {
 			return Rule{}, at(start, "got %q, want the name of a tool, source:name or tag:name", kind+":")
 		}
-		r.over, r.glob = kind, strings.TrimSpace(name)
-		start += len(kind) + 1
+		r.over, r.glob = kind, strings.TrimLeft(name, " ")
+		start += len(kind) + 1 + len(name) - len(r.glob)
 	}
 	if r.glob == "" {
 		return Rule{}, at(start, "got nothing, want the name of a tool, source:name or tag:name")
 	}
-	if i := strings.IndexFunc(r.glob, func(c rune) bool { return !nameRune(c, r.over) }); i >= 0 {
-		return Rule{}, at(start+i, "got %q in a name, want letters, digits, _ . - and *", []rune(r.glob[i:])[0])
+	for i, c := range r.glob {
+		switch {
+		case r.over == "tag" && c == '*':
+			return Rule{}, at(start+i, "got %q in a tag, want the whole of it", c)
+		case r.over == "tag" && (c == ')' || c == '"'):
+			return Rule{}, at(start+i, "got %q in a tag, want a word without it", c)
+		case r.over != "tag" && !nameRune(c):
+			return Rule{}, at(start+i, "got %q in a name, want letters, digits, _ . - and *", c)
+		}
 	}
 	if !parens {
 		return r, nil
 	}
 	var err error
-	r.calls, err = parsePatterns(text, strings.IndexByte(text, '(')+1, inside, workspace, at)
-	if err != nil {
+	if r.calls, err = parsePatterns(text, len(names)+1, workspace, at); err != nil {
 		return Rule{}, err
 	}
 	return r, nil
 }
 
-// nameRune reports whether a name may have c in it. Tags are the host's words.
-func nameRune(c rune, over string) bool {
-	return c == '*' || c == '_' || c == '.' || c == '-' || c < utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsDigit(c)) ||
-		over == "tag" && c != '(' && c != ')' && c != '"'
+// nameRune reports whether the name of a tool or a source may have c in it, or
+// the pattern of one. Tags are the host's own words.
+func nameRune(c rune) bool {
+	return c == '*' || c == '_' || c == '.' || c == '-' || c < utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsDigit(c))
 }
 
-// parsePatterns reads what stands in parentheses, which begins at offset.
-func parsePatterns(text string, offset int, inside, workspace string, at func(int, string, ...any) error) ([]pattern, error) {
+// parsePatterns reads what stands in parentheses: from offset to the end.
+func parsePatterns(text string, offset int, workspace string, at func(int, string, ...any) error) ([]pattern, error) {
 	var list []pattern
 	for {
-		part, quoted, rest, end, err := nextPart(inside)
+		end, err := endOfPart(text, offset)
 		if err != nil {
-			return nil, at(offset+end, "%s", err)
+			return nil, at(end, "%s", err)
 		}
-		lead := len(part) - len(strings.TrimLeft(part, " "))
-		p, err := parsePattern(strings.TrimSpace(part), quoted, workspace)
+		part := strings.TrimLeft(text[offset:end], " ")
+		offset = end - len(part)
+		p, within, err := parsePattern(strings.TrimSpace(part), workspace)
 		if err != nil {
-			return nil, at(min(offset+lead, len(text)), "%s", err)
+			return nil, at(offset+within, "%s", err)
 		}
 		list = append(list, p)
-		offset += len(inside) - len(rest)
-		if inside[end] == ')' {
-			if strings.TrimSpace(rest) != "" {
-				return nil, at(offset, "got %q behind the closing parenthesis", strings.TrimSpace(rest))
+		offset = end + 1
+		if text[end] == ')' {
+			if rest := strings.Trim(text[offset:], " "); rest != "" {
+				return nil, at(strings.Index(text[offset:], rest)+offset, "got %q behind the closing parenthesis, want nothing", rest)
 			}
 			return list, nil
 		}
-		inside = rest
 	}
 }
 
-// nextPart cuts the first pattern off: up to a comma or the closing parenthesis
-// at end, but not within quotes.
-func nextPart(s string) (part string, quoted bool, rest string, end int, err error) {
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
+// endOfPart is where a pattern ends: at a comma or the closing parenthesis, but
+// not within quotes. Where it fails, it is where the fault is.
+func endOfPart(text string, from int) (int, error) {
+	for i := from; i < len(text); i++ {
+		switch text[i] {
 		case '"':
-			q, err := strconv.QuotedPrefix(s[i:])
+			q, err := strconv.QuotedPrefix(text[i:])
 			if err != nil {
-				return "", false, "", i, fmt.Errorf("got a quote that does not end")
+				return i, errors.New(`got a quote that does not end, or has an escape that is none, want it as in "a, b"`)
 			}
 			i += len(q) - 1
-			quoted = true
 		case ',', ')':
-			return s[:i], quoted, s[i+1:], i, nil
+			return i, nil
 		case '(':
-			return "", false, "", i, fmt.Errorf(`got "(" within parentheses: want it quoted, as in "a (b)"`)
+			return i, errors.New(`got "(" within parentheses, want it quoted, as in "a (b)"`)
 		}
 	}
-	return "", false, "", len(s), fmt.Errorf("got no closing parenthesis")
+	return len(text), errors.New("got no closing parenthesis, want one")
 }
 
 // String is the rule as it can be read again, with absolute paths.
@@ -172,14 +180,16 @@ func (r Rule) Chooses(q *tool.Request) bool {
 	case "source":
 		return glob(r.glob, q.Source.Name)
 	case "tag":
-		return q.Tool != nil && slices.ContainsFunc(q.Tool.Tags, func(t string) bool { return glob(r.glob, t) })
+		return q.Tool != nil && slices.Contains(q.Tool.Tags, r.glob)
 	}
 	return false
 }
 
 // Covers reports whether a rule that allows fits a call: each thing that the
 // call is about fits a pattern, and there is one of each kind that has a
-// pattern. What is not known does not fit.
+// pattern. What is not known does not fit, and a call that is about something of
+// which the rule says nothing is not covered, unless the rule names its very
+// arguments.
 func (r Rule) Covers(q *tool.Request) bool {
 	if !r.Chooses(q) {
 		return false
@@ -187,27 +197,28 @@ func (r Rule) Covers(q *tool.Request) bool {
 	if len(r.calls) == 0 {
 		return true
 	}
-	about := aboutOf(q)
-	exact := true // only the arguments themselves are named
-	for _, k := range kinds() {
-		named := r.names(k)
-		if k == kindArgs {
-			if named && !r.coversEach(k, []string{argsDigest(q)}) {
+	if r.names(kindArgs) && !r.coversOne(kindArgs, value{text: argsDigest(q)}) {
+		return false
+	}
+	if !r.names(kindCommand) && !r.names(kindPath) && !r.names(kindHost) {
+		return true // the arguments alone
+	}
+	a := aboutOf(q)
+	for k := range kindArgs {
+		if !r.names(k) {
+			if a.states(k) {
 				return false
 			}
 			continue
 		}
-		exact = exact && !named
-		if named && (!about[k].known || len(about[k].list) == 0 || !r.coversEach(k, about[k].list)) {
-			return false
+		some := false
+		for v := range a.each(k) {
+			if some = true; !r.coversOne(k, v) {
+				return false
+			}
 		}
-	}
-	if exact {
-		return true
-	}
-	for _, k := range kinds() {
-		if k != kindArgs && !r.names(k) && len(about[k].stated) > 0 {
-			return false // it is about something that the rule says nothing of
+		if !some || !a.knows(k) {
+			return false
 		}
 	}
 	return true
@@ -222,7 +233,7 @@ func (r Rule) Meets(q *tool.Request) bool {
 	if len(r.calls) == 0 {
 		return true
 	}
-	about := aboutOf(q)
+	a := aboutOf(q)
 	for _, p := range r.calls {
 		if p.kind == kindArgs {
 			if p.text == argsDigest(q) {
@@ -230,8 +241,13 @@ func (r Rule) Meets(q *tool.Request) bool {
 			}
 			continue
 		}
-		if a := about[p.kind]; !a.known || slices.ContainsFunc(a.list, p.meets) {
+		if !a.knows(p.kind) {
 			return true
+		}
+		for v := range a.each(p.kind) {
+			if p.meets(v) {
+				return true
+			}
 		}
 	}
 	return false
@@ -241,13 +257,13 @@ func (r Rule) names(k kind) bool {
 	return slices.ContainsFunc(r.calls, func(p pattern) bool { return p.kind == k })
 }
 
-func (r Rule) coversEach(k kind, list []string) bool {
-	for _, v := range list {
-		if !slices.ContainsFunc(r.calls, func(p pattern) bool { return p.kind == k && p.covers(v) }) {
-			return false
+func (r Rule) coversOne(k kind, v value) bool {
+	for _, p := range r.calls {
+		if p.kind == k && p.covers(v) {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // argsDigest names exact arguments.
@@ -275,5 +291,11 @@ func Offers(q *tool.Request, scopes []string) []string {
 
 // narrow reports whether each pattern of the rule has a word of its own.
 func (r Rule) narrow() bool {
-	return len(r.calls) > 0 && !slices.ContainsFunc(r.calls, func(p pattern) bool { return strings.Trim(p.text, "*/ .") == "" })
+	return len(r.calls) > 0 && !slices.ContainsFunc(r.calls, func(p pattern) bool {
+		text := p.text
+		if p.kind == kindPath && len(text) > 3 && onDrive(text[1:]) {
+			text = text[3:]
+		}
+		return strings.Trim(text, "*/ .") == ""
+	})
 }
