@@ -31,7 +31,7 @@ func TestFaults(t *testing.T) {
 		{"Y1 a rule with a colon and no quotes", "policy:\n  deny:\n    - fs_write(path: /a/**)\n", `f.yaml:3:7: policy.deny: got keys with values, want a text: put quotes around one that has ": " in it`},
 		{"Y1 a rule that is a number", "policy:\n  deny: [12]\n", `f.yaml:2:10: policy.deny: got 12, want a text: put quotes around it`},
 		{"Y1 a star without quotes", "policy:\n  deny:\n    - *\n", `f.yaml:3:5: got what is not YAML: did not find expected alphabetic or numeric character; put quotes around a text that begins with * or &`},
-		{"Y1 the column of a fault within a rule", "policy:\n  allow: [\"shell(git\"]\n", `f.yaml:2:21: policy.allow: got no closing parenthesis`},
+		{"Y1 the column of a fault within a rule", "policy:\n  allow: [\"shell(git\"]\n", `f.yaml:2:21: policy.allow: got no closing parenthesis, want one`},
 		{"Y1 the column in a plain rule", "policy:\n  allow:\n    - ab cd\n", `f.yaml:3:9: policy.allow: got ' ' in a name, want letters, digits, _ . - and *`},
 		{"Y1 the column in a rule with escapes", "policy:\n  allow: [\"a\\u0062 c\"]\n", `f.yaml:2:11: policy.allow: got ' ' in a name, want letters, digits, _ . - and * (at character 3)`},
 		{"Y1 a mode", "policy: {mode: reed}\n", `f.yaml:1:16: policy.mode: got "reed", want ask, edit, read, auto, observe or dry-run`},

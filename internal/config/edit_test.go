@@ -80,7 +80,7 @@ func TestAlwaysRefuses(t *testing.T) {
 		name, before, want string
 		do                 func(string) error
 	}{
-		{"P5 a bad rule is not written", "workspace: .\n", `rule "sh(": column 4: got no closing parenthesis`, func(p string) error { return config.AddAlways(p, "sh(") }},
+		{"P5 a bad rule is not written", "workspace: .\n", `rule "sh(": column 4: got no closing parenthesis, want one`, func(p string) error { return config.AddAlways(p, "sh(") }},
 		{"P5 a file with faults is not touched", "polcy: 1\n", `unknown key "polcy"`, func(p string) error { return config.AddAlways(p, "a") }},
 		{"P5 a rule in several lines is left to a person", "policy:\n  always:\n    - tag:a\n      b\n      c\n", "by hand", func(p string) error { return config.RemoveAlways(p, "tag:a b c") }},
 		{"P5 a rule that is not there", "policy: {always: [a]}\n", string(policy.ErrNoGrant), func(p string) error { return config.RemoveAlways(p, "b") }},

@@ -11,5 +11,5 @@ func ExampleParse() {
 	fmt.Println(err)
 	// Output:
 	// ferrule.yaml:2:3: policy: unknown key "alow": did you mean "allow"?
-	// ferrule.yaml:3:19: policy.deny: got no closing parenthesis
+	// ferrule.yaml:3:19: policy.deny: got no closing parenthesis, want one
 }

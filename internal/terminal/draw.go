@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -114,7 +115,7 @@ func (s *screen) row(q policy.Question) string {
 	if q.Claims.Destructive() {
 		flag = "DESTROYS "
 	}
-	return fmt.Sprintf("%s  %s%s  %s", Visible(q.Tool), flag, Visible(strings.Join(strings.Fields(q.Input), " ")), Ago(q.Asked, s.clock()))
+	return fmt.Sprintf("%s  %s%s  %s", Visible(q.Tool), flag, Brief(q.Input, s.width), Ago(q.Asked, s.clock()))
 }
 
 // pane is what stands below the list.
@@ -256,7 +257,7 @@ func wrap(text string, width int) (lines []string) {
 	width = max(width, 1)
 	start, space, used := 0, 0, 0 // of the line; behind its last space; its width
 	for i, c := range text {
-		w := lipgloss.Width(string(c))
+		w := widthOf(c)
 		if used+w > width && i > start {
 			end := i
 			if space > start {
@@ -272,6 +273,14 @@ func wrap(text string, width int) (lines []string) {
 	return append(lines, text[start:])
 }
 
+// widthOf is how many cells a character takes.
+func widthOf(c rune) int {
+	if c < utf8.RuneSelf {
+		return 1 // what takes none was made visible
+	}
+	return lipgloss.Width(string(c))
+}
+
 // cut shortens a line to the width.
 func cut(text string, width int) string {
 	if lipgloss.Width(text) <= width {
@@ -279,7 +288,7 @@ func cut(text string, width int) string {
 	}
 	used := 0
 	for i, c := range text {
-		if used += lipgloss.Width(string(c)); used > width-1 {
+		if used += widthOf(c); used > width-1 {
 			return text[:i] + "…"
 		}
 	}

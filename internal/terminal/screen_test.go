@@ -357,3 +357,25 @@ func TestWrap(t *testing.T) {
 		})
 	}
 }
+
+func TestBrief(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		text string
+		most int
+		want string
+	}{
+		{"a  b\nc", 10, "a b c"},
+		{"abcdef", 4, "abc…"},
+		{strings.Repeat("日", 100), 3, "日日…"},
+		{"a\x1bb", 20, "a‹U+001B›b"},
+		{"\xff\xff\xff\xff\xff\xff\xff\xff\xff", 2, "‹…"},
+	}
+	for _, tt := range tests {
+		t.Run("P4 "+tt.want, func(t *testing.T) {
+			if got := Brief(tt.text, tt.most); got != tt.want {
+				t.Errorf("Brief(%q, %d) = %q, want %q", tt.text, tt.most, got, tt.want)
+			}
+		})
+	}
+}

@@ -40,6 +40,21 @@ func VisibleLines(text string) []string {
 	return lines
 }
 
+// Brief is the beginning of a text on one line of at most so many characters.
+func Brief(text string, most int) string {
+	if end := 4 * most; len(text) > end { // no more is looked at than may be shown
+		for end > 0 && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text = text[:end]
+	}
+	r := []rune(Visible(strings.Join(strings.Fields(text), " ")))
+	if len(r) > most {
+		return string(r[:max(most-1, 0)]) + "…"
+	}
+	return string(r)
+}
+
 // VisibleJSON writes what is hidden in JSON as \u202e: it stays the same JSON.
 func VisibleJSON(text string) string {
 	if !strings.ContainsFunc(text, hidden) {
