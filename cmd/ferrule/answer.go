@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrule-dev/ferrule/internal/config"
+	"github.com/ferrule-dev/ferrule/internal/terminal"
+	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/store"
+)
+
+func (p *program) denyCommand() *cobra.Command {
+	var message string
+	cmd := &cobra.Command{
+		Use:   "deny ID",
+		Short: "Say no to a call that waits",
+		Args:  exactly("ID"),
+		RunE: p.do(func(cmd *cobra.Command, args []string) error {
+			q, err := p.find(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return p.answer(cmd.Context(), q, policy.Answer{Message: message}, "denied")
+		}),
+		ValidArgsFunction: p.completeIDs,
+	}
+	cmd.Flags().StringVar(&message, "message", "", "what the model reads")
+	return cmd
+}
+
+// allowance is what the flags of allow say.
+type allowance struct {
+	session, always, args, text string
+	second                      bool
+}
+
+func (p *program) allowCommand() *cobra.Command {
+	var f allowance
+	cmd := &cobra.Command{
+		Use:   "allow ID",
+		Short: "Say yes to a call that waits",
+		Long: `Say yes to a call that waits: once, or with --session or --always to everything
+that fits one of the rules that are offered. Each is named by its number or its
+text, as approvals show prints them.`,
+		Args: exactly("ID"),
+		RunE: p.do(func(cmd *cobra.Command, args []string) error {
+			if err := one(cmd, "session", "always", "args"); err != nil {
+				return err
+			}
+			q, err := p.find(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			a, said, err := f.answer(cmd, q)
+			if err != nil {
+				return err
+			}
+			return p.answer(cmd.Context(), q, a, said)
+		}),
+		ValidArgsFunction: p.completeIDs,
+	}
+	cmd.Flags().StringVar(&f.session, "session", "", "and in this session all that fits the rule, by number or text")
+	cmd.Flags().StringVar(&f.always, "always", "", "and always all that fits the rule, which is written to the configuration")
+	cmd.Flags().BoolVar(&f.second, "second-key", false, "the second key that --session and --always take for what may destroy something")
+	cmd.Flags().StringVar(&f.args, "args", "", "allow these arguments, JSON, in the place of those shown")
+	cmd.Flags().StringVar(&f.text, "text", "", "the answer to what a tool asks")
+	return cmd
+}
+
+// answer is the answer to a question, and how it is told.
+func (f *allowance) answer(cmd *cobra.Command, q policy.Question) (a policy.Answer, said string, err error) {
+	a, said = policy.Answer{Allow: true, Second: f.second, Text: f.text}, "allowed once"
+	if q.Wants != "" {
+		said = "answered"
+	}
+	changed := cmd.Flags().Changed
+	switch {
+	case changed("text") && q.Wants == "":
+		return a, "", usage("--text: %s asks nothing: it waits for a yes or a no", terminal.Visible(q.Tool))
+	case q.Wants != "" && !changed("text"):
+		return a, "", usage("%s asks %q: --text answers it", terminal.Visible(q.Tool), q.Wants)
+	case changed("session"):
+		a.Rule, err = offer(q, f.session)
+		said = "allowed, and in this session whatever fits " + a.Rule
+	case changed("always"):
+		a.Rule, err = offer(q, f.always)
+		a.Always = true
+		said = "allowed, and always whatever fits " + a.Rule
+	case changed("args"):
+		if !json.Valid([]byte(f.args)) {
+			return a, "", usage("--args: got what is not JSON, want an object such as '{\"path\":\"a\"}'")
+		}
+		a.Input = json.RawMessage(f.args)
+		said = "allowed once, with the arguments as edited"
+	}
+	if err != nil {
+		return a, "", err
+	}
+	if a.Rule != "" && q.Claims.Destructive() && !f.second {
+		return a, "", usage("%s may destroy something: to allow it more than once takes a second key.\nThe rule would be: %s\nSay it again with --second-key if that is meant", terminal.Visible(q.Tool), a.Rule)
+	}
+	if err := q.Check(a); err != nil {
+		return a, "", &status{statusUsage, err}
+	}
+	return a, said, nil
+}
+
+// offer is the rule of a question that has a number or a text.
+func offer(q policy.Question, said string) (string, error) {
+	if n, err := strconv.Atoi(said); err == nil && n >= 1 && n <= len(q.Offers) {
+		return q.Offers[n-1], nil
+	}
+	if slices.Contains(q.Offers, said) {
+		return said, nil
+	}
+	if len(q.Offers) == 0 {
+		return "", usage("nothing is offered for longer than once: allow it without --session and --always")
+	}
+	var list strings.Builder
+	for i, o := range q.Offers {
+		fmt.Fprintf(&list, "\n  %d  %s  (%s)", i+1, terminal.Visible(o), terminal.OfferText(o))
+	}
+	return "", usage("got the rule %q, want one that is offered, by number or text:%s", said, list.String())
+}
+
+func (p *program) answer(ctx context.Context, q policy.Question, a policy.Answer, said string) error {
+	c, err := p.load()
+	if err != nil {
+		return err
+	}
+	a.By = p.user()
+	err = p.withStore(ctx, c, true, func(s *store.Store) error { return p.settle(ctx, c, s, q.ID, a) })
+	if err != nil {
+		return fmt.Errorf("approvals: %s: %w", q.ID, err)
+	}
+	p.printf("%s: %s\n", terminal.Visible(q.Tool), terminal.Visible(said))
+	return nil
+}
+
+// settle answers, and writes a rule that is to last always to the configuration.
+func (p *program) settle(ctx context.Context, c *config.Config, s *store.Store, id string, a policy.Answer) error {
+	if err := s.Answer(ctx, id, a); err != nil {
+		return err
+	}
+	if !a.Always {
+		return nil
+	}
+	if err := config.AddAlways(p.fileOf(c), a.Rule); err != nil {
+		return fmt.Errorf("it is allowed, but the rule is not in the configuration: %w", err)
+	}
+	return nil
+}
+
+// fileOf is where a configuration is written to.
+func (p *program) fileOf(c *config.Config) string {
+	if c.File != "" {
+		return c.File
+	}
+	return p.path(config.Name)
+}
+
+// watch is the interactive screen.
+func (p *program) watch(ctx context.Context) error {
+	if !terminal.Is(p.stdin) || !terminal.Is(p.stdout) {
+		return usage("approvals --watch: this is not a terminal: without one, use `ferrule approvals`, `approvals show`, `allow` and `deny`")
+	}
+	c, err := p.load()
+	if err != nil {
+		return err
+	}
+	return p.withStore(ctx, c, true, func(s *store.Store) error {
+		return terminal.Watch(ctx, p.stdin, p.stdout, p.environ, terminal.Desk{
+			By: p.user(), Pending: s.Pending,
+			Answer: func(ctx context.Context, id string, a policy.Answer) error { return p.settle(ctx, c, s, id, a) },
+		})
+	})
+}

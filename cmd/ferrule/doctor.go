@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrule-dev/ferrule/internal/config"
+	"github.com/ferrule-dev/ferrule/internal/terminal"
+	"github.com/ferrule-dev/ferrule/store"
+)
+
+// finding is what was found out about one thing. State is ok, failed (it is
+// needed), missing (it is not) or unused (nothing needs it yet).
+type finding struct {
+	Name  string `json:"name"`
+	State string `json:"state"`
+	Text  string `json:"text"`
+}
+
+func (p *program) doctorCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what works on this machine and what does not",
+		Args:  exactly(),
+		RunE: p.do(func(cmd *cobra.Command, _ []string) error {
+			found := p.examine(cmd.Context())
+			failed := 0
+			for _, f := range found {
+				if f.State == "failed" {
+					failed++
+				}
+			}
+			if p.json {
+				if err := p.printJSON(found); err != nil {
+					return err
+				}
+			} else {
+				for _, f := range found {
+					p.printf("%-8s %-14s %s\n", f.State, f.Name, strings.ReplaceAll(f.Text, "\n", "\n"+strings.Repeat(" ", 24)))
+				}
+			}
+			if failed > 0 {
+				return fmt.Errorf("doctor: %d of %d do not work", failed, len(found))
+			}
+			return nil
+		}),
+	}
+	p.jsonFlag(cmd)
+	return cmd
+}
+
+func (p *program) examine(ctx context.Context) []finding {
+	v := thisVersion()
+	all := []finding{{"program", "ok", fmt.Sprintf("ferrule %s, %s, %s", v.Version, v.Go, v.System)}, p.clock()}
+	c, found := p.examineConfig()
+	all = append(all, found)
+	if c != nil {
+		all = append(all, p.examineRules(c), examineHome(p.homeOf(c)), examineStore(ctx, p.storeOf(c)))
+	}
+	return append(append(all, p.examineTerminal()), isolation()...)
+}
+
+// clock looks whether the time can be right: expiry depends on it.
+func (p *program) clock() finding {
+	now := p.now()
+	if now.Year() < 2025 {
+		return finding{"clock", "failed", fmt.Sprintf("it says %s, which is past: answers would last too long; set it", now.Format(time.DateOnly))}
+	}
+	return finding{"clock", "ok", now.Format(time.RFC3339)}
+}
+
+func (p *program) examineConfig() (*config.Config, finding) {
+	path, found, err := p.configFile()
+	if err != nil {
+		return nil, finding{"configuration", "failed", err.Error()}
+	}
+	c, err := p.load()
+	switch {
+	case err != nil:
+		return nil, finding{"configuration", "failed", err.Error()}
+	case !found:
+		return c, finding{"configuration", "ok", "no " + path + ": every key has its default; `ferrule init` writes one"}
+	}
+	return c, finding{"configuration", "ok", path}
+}
+
+func (p *program) examineRules(c *config.Config) finding {
+	if _, err := p.rulesOf(c); err != nil {
+		return finding{"rules", "failed", err.Error()}
+	}
+	n := len(c.Policy.Allow) + len(c.Policy.Ask) + len(c.Policy.Deny)
+	return finding{"rules", "ok", fmt.Sprintf("%d short rules, %d Cedar files, mode %s", n, len(c.Policy.Files), c.Policy.Mode)}
+}
+
+// examineHome tries to write, in the directory or where it would be made.
+func examineHome(home string) finding {
+	dir, text := home, home
+	for {
+		info, err := os.Stat(dir)
+		if err == nil && !info.IsDir() {
+			return finding{"home", "failed", dir + " is a file, want a directory; --home names another"}
+		}
+		if err == nil {
+			if dir == home && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+				return finding{"home", "failed", fmt.Sprintf("%s can be read by others (%s); chmod 700 %s", home, info.Mode().Perm(), home)}
+			}
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
+			return finding{"home", "failed", err.Error()}
+		}
+		dir, text = filepath.Dir(dir), home+" is not there yet, and is made when it is needed"
+	}
+	f, err := os.CreateTemp(dir, ".ferrule-*")
+	if err == nil {
+		err = errors.Join(f.Close(), os.Remove(f.Name()))
+	}
+	if err != nil {
+		return finding{"home", "failed", fmt.Sprintf("cannot be written: %s; --home names another", err)}
+	}
+	return finding{"home", "ok", text}
+}
+
+func examineStore(ctx context.Context, path string) finding {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return finding{"store", "ok", path + " is not there yet, and is made when it is needed"}
+	}
+	s, err := store.Open(ctx, path)
+	if err != nil {
+		return finding{"store", "failed", err.Error()}
+	}
+	list, err := s.Pending(ctx)
+	if err := errors.Join(err, s.Close()); err != nil {
+		return finding{"store", "failed", err.Error()}
+	}
+	return finding{"store", "ok", fmt.Sprintf("%s: %d waiting", path, len(list))}
+}
+
+func (p *program) examineTerminal() finding {
+	switch {
+	case !terminal.Is(p.stdin) || !terminal.Is(p.stdout):
+		return finding{"terminal", "missing", "not a terminal: `ferrule approvals --watch` needs one"}
+	case p.env("NO_COLOR") != "":
+		return finding{"terminal", "ok", p.env("TERM") + ", without colours (NO_COLOR)"}
+	}
+	return finding{"terminal", "ok", p.env("TERM")}
+}
+
+// isolation is what later parts can confine programs with.
+func isolation() []finding {
+	var all []finding
+	if runtime.GOOS == "linux" {
+		text := "not in /sys/kernel/security/lsm"
+		if lsm, err := os.ReadFile("/sys/kernel/security/lsm"); err != nil {
+			text = "not known: " + err.Error()
+		} else if strings.Contains(string(lsm), "landlock") {
+			text = "present"
+		}
+		all = append(all, finding{"landlock", "unused", text})
+	}
+	for _, name := range []string{"bwrap", "docker", "podman"} {
+		text := "not installed"
+		if path, err := exec.LookPath(name); err == nil {
+			text = path
+		}
+		all = append(all, finding{name, "unused", text})
+	}
+	for i := range all {
+		all[i].Text += " (not used yet)"
+	}
+	return all
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrule-dev/ferrule/internal/config"
+	"github.com/ferrule-dev/ferrule/internal/terminal"
+	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/policy/cedar"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// imagined is a call as the flags describe it.
+type imagined struct {
+	tool, args, source, trust, mode       string
+	principal, session, client, tenant    string
+	claims, tags, paths, hosts, touches   []string
+	commands                              []string
+	believe, needsUser, attended, nothing bool
+}
+
+func (p *program) explainCommand() *cobra.Command {
+	var f imagined
+	cmd := &cobra.Command{
+		Use:   "explain --tool NAME",
+		Short: "Say what would become of a call, by which rules, and what would change it",
+		Long: `Say what would become of a call, with a person there to be asked. Nothing runs.
+What the call is about (--path, --host, --command) is what the tool's Facts would
+say: what is not given is not known, and then fits no rule that allows by it. The
+exit status is 3 where it would be denied, else 0.`,
+		Example: `  ferrule policy explain --tool shell --args '{"line":"git status"}' --command 'git status'
+  ferrule policy explain --tool fs_write --claims reversible,local --path src/a.go --touches write:file:/work/src/a.go
+  ferrule policy explain --source github --tool create_issue`,
+		Args: exactly(),
+		RunE: p.do(func(*cobra.Command, []string) error { return p.explain(&f) }),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.tool, "tool", "", "name of the tool, without its source")
+	flags.StringVar(&f.args, "args", "{}", "arguments, a JSON object; - reads them from standard input")
+	flags.StringSliceVar(&f.claims, "claims", nil, "of read_only, parallel, reversible, local, idempotent")
+	flags.StringArrayVar(&f.touches, "touches", nil, "read:RESOURCE or write:RESOURCE, such as write:file:/a; each in a flag of its own")
+	flags.BoolVar(&f.nothing, "touches-nothing", false, "it claims to touch nothing")
+	flags.StringVar(&f.source, "source", "", "where the tool comes from (default the program itself)")
+	flags.StringVar(&f.trust, "trust", "", "trust in the source: built-in, own, skill-trusted, skill-untrusted, mcp, web, inbound (default own, with --source mcp)")
+	flags.BoolVar(&f.believe, "believe", false, "the operator believes the claims of a source that is not trusted")
+	flags.StringSliceVar(&f.tags, "tag", nil, "tags of the tool")
+	flags.StringVar(&f.principal, "principal", "", "for whom it runs")
+	flags.StringVar(&f.session, "session", "", "the session")
+	flags.StringVar(&f.client, "client", "", "the program that sent it")
+	flags.StringVar(&f.tenant, "tenant", "", "the tenant")
+	flags.StringVar(&f.mode, "mode", "", "ask, edit, read, auto, observe or dry-run (default that of the configuration)")
+	flags.StringArrayVar(&f.paths, "path", nil, "a path that the call is about")
+	flags.StringArrayVar(&f.hosts, "host", nil, "a host that the call is about")
+	flags.StringArrayVar(&f.commands, "command", nil, "a command that the call runs, its words apart by spaces")
+	flags.BoolVar(&f.needsUser, "needs-user", false, "the tool must talk to a person")
+	flags.BoolVar(&f.attended, "attended", false, "a person is there to talk to")
+	p.jsonFlag(cmd)
+	_ = cmd.MarkFlagRequired("tool")
+	return cmd
+}
+
+// explained is what would become of a call, for programs.
+type explained struct {
+	Tool    string       `json:"tool"`
+	Verdict tool.Verdict `json:"verdict"`
+	By      string       `json:"by"`
+	Reason  string       `json:"reason,omitempty"`
+	Rule    string       `json:"rule,omitempty"`
+	// Policy is what the rules alone say.
+	Policy  tool.Verdict    `json:"policy"`
+	Rules   []explainedRule `json:"rules"`
+	Changes []string        `json:"changes"`
+	Notes   []string        `json:"notes,omitempty"`
+}
+
+type explainedRule struct {
+	ID     string       `json:"id"`
+	File   string       `json:"file"` // of a short rule: its list
+	Line   int          `json:"line"` // of a short rule: its place there
+	Effect tool.Verdict `json:"effect"`
+	Text   string       `json:"text"`
+	Fits   bool         `json:"fits"`
+	Error  string       `json:"error,omitempty"`
+}
+
+// String is the rule for a person: a short one as it is written, Cedar with where
+// it stands.
+func (r explainedRule) String() string {
+	text := terminal.Visible(strings.TrimSpace(r.Text))
+	if list := r.Effect.String(); r.File != list {
+		text = fmt.Sprintf("%s: Cedar in %s, line %d:\n    %s", list, r.File, r.Line, strings.Join(terminal.VisibleLines(strings.TrimSpace(r.Text)), "\n    "))
+	}
+	if r.Error != "" {
+		text += "\n    failed, which denies: " + terminal.Visible(r.Error)
+	}
+	return fmt.Sprintf("%s  %s", r.ID, text)
+}
+
+func (p *program) explain(f *imagined) error {
+	c, err := p.load()
+	if err != nil {
+		return err
+	}
+	set, err := p.rules()
+	if err != nil {
+		return err
+	}
+	if f.args == "-" {
+		text, err := io.ReadAll(p.stdin)
+		if err != nil {
+			return fmt.Errorf("--args: %w", err)
+		}
+		f.args = string(text)
+	}
+	q, notes, err := f.request(c)
+	if err != nil {
+		return err
+	}
+	e := explainCall(c, set, q)
+	e.Notes = notes
+	if p.json {
+		err = p.printJSON(e)
+	} else {
+		p.printExplained(e)
+	}
+	if err == nil && e.Verdict == tool.Deny {
+		return &status{code: statusDenied}
+	}
+	return err
+}
+
+func explainCall(c *config.Config, set *cedar.Set, q *tool.Request) explained {
+	said := set.Explain(q)
+	of := func(d tool.Decision, claims tool.Claims, mode policy.Mode) policy.Ruling {
+		return policy.Combine(policy.Case{
+			Name: q.Name, Claims: claims, Trust: q.Source.Trust, Person: true, Mode: mode, Workspace: c.Workspace,
+		}, policy.Voice{By: policy.ByPolicy, Decision: d})
+	}
+	r := of(said.Decision, q.Claims, policy.Mode(q.Mode))
+	e := explained{
+		Tool: q.Name, Verdict: r.Verdict, By: string(r.By), Reason: r.Reason, Rule: r.Rule, Policy: said.Decision.Verdict,
+		Rules: []explainedRule{}, Changes: []string{},
+	}
+	for _, one := range said.Rules {
+		row := explainedRule{ID: one.ID, File: one.File, Line: one.Line, Effect: one.Effect, Text: one.Text, Fits: one.Fits}
+		if one.Err != nil {
+			row.Error = one.Err.Error()
+		}
+		e.Rules = append(e.Rules, row)
+	}
+	for _, change := range said.Changes {
+		// What the rules alone would say is not yet what would become of it.
+		if then := of(tool.Decision{Verdict: change.Then}, q.Claims, policy.Mode(q.Mode)); then.Verdict != r.Verdict {
+			change.Then = then.Verdict
+			e.Changes = append(e.Changes, change.String())
+		}
+	}
+	if then := of(said.Decision, q.Claims, policy.ModeAsk); then.Verdict != r.Verdict {
+		e.Changes = append(e.Changes, fmt.Sprintf("in mode ask it would be %s", then.Verdict))
+	}
+	reads := q.Claims
+	reads.ReadOnly, reads.Local = true, true
+	if then := of(said.Decision, reads, policy.Mode(q.Mode)); r.By == policy.ByDefault && then.Verdict != r.Verdict {
+		e.Changes = append(e.Changes, fmt.Sprintf("if it claimed to be read_only and local it would be %s", then.Verdict))
+	}
+	return e
+}
+
+func (p *program) printExplained(e explained) {
+	p.printf("%s: %s\n", terminal.Visible(e.Tool), e.Verdict)
+	p.printf("  by %s", e.By)
+	if e.Rule != "" {
+		p.printf(": %s", terminal.Visible(e.Rule))
+	}
+	if e.Reason != "" {
+		p.printf("\n  because %s", terminal.Visible(e.Reason))
+	}
+	p.printf("\n")
+	for _, n := range e.Notes {
+		p.printf("  note: %s\n", n)
+	}
+	part := func(title string, fits bool) {
+		for _, r := range e.Rules {
+			if (r.Fits || r.Error != "") != fits {
+				continue
+			}
+			if title != "" {
+				p.printf("\n%s\n", title)
+				title = ""
+			}
+			p.printf("  %s\n", r)
+		}
+	}
+	part("Rules that fit:", true)
+	part("Rules that do not:", false)
+	if len(e.Changes) > 0 {
+		p.printf("\nWhat would change it:\n")
+	}
+	for _, change := range e.Changes {
+		p.printf("  %s\n", terminal.Visible(change))
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ferrule-dev/ferrule/internal/config"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// request is the call. It is made of a tool that cannot run.
+func (f *imagined) request(c *config.Config) (q *tool.Request, notes []string, err error) {
+	source := tool.Source{Name: f.source, Trust: tool.Own}
+	if f.source != "" {
+		source.Trust = tool.MCP
+	}
+	if f.trust != "" {
+		if err := source.Trust.UnmarshalText([]byte(f.trust)); err != nil {
+			return nil, nil, usage("--trust: %w", err)
+		}
+	}
+	mode := c.Policy.Mode
+	if f.mode != "" {
+		if err := mode.UnmarshalText([]byte(f.mode)); err != nil {
+			return nil, nil, usage("--mode: %w", err)
+		}
+	}
+	claims, err := f.claimed()
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := tool.Tool{
+		Info: tool.Info{
+			Name: f.tool, Description: "A tool that is only spoken about.", Input: json.RawMessage(`{"type":"object"}`), Open: true,
+			Claims: claims, Tags: f.tags, NeedsUser: f.needsUser,
+		},
+		Facts: func(tool.Args) (tool.Facts, error) { return f.facts(c), nil },
+		Run: func(context.Context, tool.Args) (tool.Result, error) {
+			return tool.Result{}, errors.New("nothing runs here")
+		},
+	}.Check()
+	if err != nil {
+		return nil, nil, usage("--tool: %w", err)
+	}
+	args, err := t.Admit(json.RawMessage(f.args))
+	if wrong, ok := errors.AsType[*tool.Error](err); ok {
+		return nil, nil, usage("--args: %s", wrong.Text)
+	} else if err != nil {
+		return nil, nil, usage("--args: %w", err)
+	}
+	if source.Trust.Untrusted() && !f.believe && (len(f.claims) > 0 || claims.Touches != nil) {
+		claims = tool.Claims{}
+		notes = append(notes, fmt.Sprintf("what a source of trust %s claims is not believed; --believe counts it", source.Trust))
+	}
+	name := f.tool
+	if prefix := f.source + "__"; f.source != "" && !strings.HasPrefix(name, prefix) {
+		name = prefix + name
+	}
+	return &tool.Request{
+		Caller: tool.Caller{Principal: f.principal, Session: f.session, Client: f.client, Tenant: f.tenant, Attended: f.attended},
+		Source: source, Tool: &t.Info, Name: name, CalledAs: name, Turn: 1, Args: args, Claims: claims, Mode: string(mode),
+	}, notes, nil
+}
+
+// claimed are the claims that the flags make.
+func (f *imagined) claimed() (c tool.Claims, err error) {
+	for _, word := range f.claims {
+		switch strings.ReplaceAll(word, "-", "_") {
+		case "read_only":
+			c.ReadOnly = true
+		case "parallel":
+			c.Parallel = true
+		case "reversible":
+			c.Reversible = true
+		case "local":
+			c.Local = true
+		case "idempotent":
+			c.Idempotent = true
+		default:
+			return c, usage("--claims: got %q, want read_only, parallel, reversible, local or idempotent", word)
+		}
+	}
+	if f.nothing {
+		c.Touches = []tool.Access{}
+	}
+	for _, text := range f.touches {
+		how, resource, ok := strings.Cut(text, ":")
+		if !ok || how != "read" && how != "write" {
+			return c, usage("--touches: got %q, want read:RESOURCE or write:RESOURCE, such as write:file:/a", text)
+		}
+		c.Touches = append(c.Touches, tool.Access{Resource: resource, Write: how == "write"})
+	}
+	if err := c.Check(); err != nil {
+		return c, &status{statusUsage, err}
+	}
+	return c, nil
+}
+
+// facts are what the call is about. A kind that has no flag is not known.
+func (f *imagined) facts(c *config.Config) (facts tool.Facts) {
+	for _, name := range f.paths {
+		if name = filepath.ToSlash(name); !filepath.IsAbs(name) && !strings.HasPrefix(name, "/") {
+			name = strings.TrimSuffix(c.Workspace, "/") + "/" + name // not cleaned: a .. is to be seen
+		}
+		facts.Paths = append(facts.Paths, name)
+	}
+	facts.Hosts = slices.Clone(f.hosts)
+	for _, line := range f.commands {
+		facts.Commands = append(facts.Commands, strings.Fields(line))
+	}
+	return facts
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrule-dev/ferrule/internal/terminal"
+)
+
+// How the program ends.
+const (
+	statusDone        = 0
+	statusFailed      = 1
+	statusUsage       = 2 // or wrong configuration
+	statusDenied      = 3 // or rejected
+	statusToolFailed  = 4
+	statusInterrupted = 130
+)
+
+// program is one run: all that it reads and writes is in here.
+type program struct {
+	stdin   io.Reader
+	stdout  io.Writer
+	stderr  io.Writer
+	environ []string
+	dir     string // the current directory
+	now     func() time.Time
+
+	home, config string // flags
+	json         bool
+	ran          bool // a command was found, and its flags and arguments were right
+}
+
+func newProgram() *program {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	return &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), dir: dir, now: time.Now}
+}
+
+// status is an error that ends the program in a certain way.
+type status struct {
+	code int
+	err  error // nil: everything is said already
+}
+
+func (s *status) Error() string {
+	if s.err == nil {
+		return fmt.Sprintf("exit status %d", s.code)
+	}
+	return s.err.Error()
+}
+
+func (s *status) Unwrap() error { return s.err }
+
+// usage is an error of whoever called.
+func usage(format string, args ...any) error {
+	return &status{statusUsage, fmt.Errorf(format, args...)}
+}
+
+// run does what the arguments say and gives the exit status.
+func (p *program) run(ctx context.Context, args []string) int {
+	root := p.root() //nolint:contextcheck // each command has the context that it is run with
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	switch s := (*status)(nil); {
+	case ctx.Err() != nil || errors.Is(err, terminal.ErrInterrupted):
+		fmt.Fprintln(p.stderr, "ferrule: interrupted")
+		return statusInterrupted
+	case err == nil:
+		return statusDone
+	case !p.ran:
+		p.complain(fmt.Sprintf("ferrule: %s\n%s --help says how it is used.", strings.TrimSpace(err.Error()), cmd.CommandPath()))
+		return statusUsage
+	case errors.As(err, &s):
+		if s.err != nil {
+			p.complain("ferrule: " + s.err.Error())
+		}
+		return s.code
+	}
+	p.complain("ferrule: " + err.Error())
+	return statusFailed
+}
+
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ferrule",
+		Short: "Rules and people in front of the tool calls of agents",
+		Long: `Ferrule decides which tool calls of agents may run: by rules, and by asking a
+person. This program shows and changes both.`,
+		SilenceErrors: true, SilenceUsage: true,
+	}
+	p.group(root)
+	root.SetIn(p.stdin)
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	root.PersistentFlags().StringVar(&p.home, "home", "", "where state is kept (default $FERRULE_HOME, else .ferrule in the workspace)")
+	root.PersistentFlags().StringVar(&p.config, "config", "", "configuration file (default ferrule.yaml, if there is one)")
+	root.AddCommand(p.initCommand(), p.doctorCommand(), p.policyCommand(), p.approvalsCommand(), p.rulesCommand(), p.versionCommand())
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			p.group(cmd)
+		}
+	}
+	return root
+}
+
+// group makes a command that has others below it say so when it stands alone.
+func (p *program) group(cmd *cobra.Command) {
+	cmd.Args = known
+	cmd.RunE = p.do(func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
+}
+
+// known refuses a command that is not there, and names those that are near.
+func known(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		text += ": did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return errors.New(text)
+}
+
+// do marks that a command runs: errors before that are of usage.
+func (p *program) do(f func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		p.ran = true
+		return f(cmd, args)
+	}
+}
+
+// exactly wants the arguments that a command names.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return fmt.Errorf("got %d arguments, want %s", len(args), strings.Join(names, " "))
+		case len(args) > len(names):
+			return fmt.Errorf("got %q, want %s", args[len(names)], strings.Join(append([]string{"nothing"}, names...)[min(len(names), 1):], " "))
+		}
+		return nil
+	}
+}
+
+// one refuses flags that cannot be meant at once.
+func one(cmd *cobra.Command, names ...string) error {
+	var given []string
+	for _, n := range names {
+		if cmd.Flags().Changed(n) {
+			given = append(given, "--"+n)
+		}
+	}
+	if len(given) > 1 {
+		return usage("got %s, want one of them", strings.Join(given, " and "))
+	}
+	return nil
+}
+
+func (p *program) jsonFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&p.json, "json", false, "print JSON")
+}
+
+// printJSON prints a value for programs.
+func (p *program) printJSON(v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(p.stdout, terminal.VisibleJSON(b.String()))
+	return err
+}
+
+// complain prints an error. Names and texts of others may be in it.
+func (p *program) complain(text string) {
+	fmt.Fprintln(p.stderr, strings.Join(terminal.VisibleLines(text), "\n"))
+}
+
+func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.stdout, format, args...) }
+
+// env is the value of an environment variable.
+func (p *program) env(name string) string {
+	for _, e := range p.environ {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// path makes a path absolute.
+func (p *program) path(name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(p.dir, name)
+}
+
+// user is who answers.
+func (p *program) user() string {
+	for _, name := range []string{"USER", "LOGNAME", "USERNAME"} {
+		if v := p.env(name); v != "" {
+			return v
+		}
+	}
+	return "local"
+}

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/store"
+)
+
+var update = flag.Bool("update", false, "write what the commands of testdata/*.txtar print")
+
+// TestScripts runs the commands of each script and compares what they print. In
+// a script
+//
+//	== a title                   begins a part, and names the subtest
+//	> ferrule policy check       is a command, run in this process
+//	> ask FILE                   puts the questions of a file
+//	> use ID                     uses the answer, as a runtime does
+//	> grant FILE                 keeps the grants of a file
+//	> env NAME=VALUE             sets a variable
+//	> cat FILE                   prints a file
+//	> mode FILE                  prints its permissions
+//
+// and what follows is what it prints: standard error behind "! ", and the exit
+// status, where it is not 0, in brackets.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("got %v, %v, want scripts", names, err)
+	}
+	for _, name := range names {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := newScript(t, archive)
+			var all strings.Builder
+			for part := range strings.SplitSeq("\n"+string(archive.Comment), "\n== ") {
+				title, rest, _ := strings.Cut(part, "\n")
+				if title == "" {
+					continue
+				}
+				t.Run(title, func(t *testing.T) {
+					got := s.run(t, rest)
+					if want := strings.TrimRight(rest, "\n") + "\n"; got != want && !*update {
+						t.Errorf("got\n%s\nwant\n%s", got, want)
+					}
+					all.WriteString("== " + title + "\n" + got + "\n")
+				})
+			}
+			if *update {
+				archive.Comment = []byte(all.String())
+				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// script is where the commands of one script run.
+type script struct {
+	dir  string
+	env  []string
+	base time.Time // when questions are asked; commands run 90 s later
+}
+
+func newScript(t *testing.T, archive *txtar.Archive) *script {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range archive.Files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &script{dir: dir, env: []string{"USER=ada"}, base: time.Now()}
+}
+
+// run runs the commands of a part and gives them with what they printed.
+func (s *script) run(t *testing.T, text string) string {
+	t.Helper()
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		command, ok := strings.CutPrefix(strings.TrimSpace(line), "> ")
+		if !ok {
+			continue
+		}
+		fmt.Fprintf(&out, "> %s\n", command)
+		args := words(t, command)
+		switch args[0] {
+		case "ferrule":
+			s.ferrule(t, &out, args[1:])
+		case "ask":
+			s.ask(t, args[1])
+		case "use":
+			s.use(t, args[1])
+		case "grant":
+			s.grant(t, args[1])
+		case "env":
+			s.env = append([]string{args[1]}, s.env...)
+		case "cat":
+			text, err := os.ReadFile(filepath.Join(s.dir, args[1]))
+			fmt.Fprint(&out, s.plain(string(text), err))
+		case "mode":
+			info, err := os.Stat(filepath.Join(s.dir, args[1]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintln(&out, info.Mode())
+		default:
+			t.Fatalf("%s: no such command", args[0])
+		}
+	}
+	return out.String()
+}
+
+func (s *script) plain(text string, err error) string {
+	if err != nil {
+		text = err.Error() + "\n"
+	}
+	return strings.ReplaceAll(text, s.dir, "$DIR")
+}
+
+func (s *script) ferrule(t *testing.T, out *strings.Builder, args []string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	p := &program{
+		stdin: strings.NewReader(`{"from":"standard input"}`), stdout: &stdout, stderr: &stderr, environ: s.env, dir: s.dir,
+		now: func() time.Time { return s.base.Add(90 * time.Second) },
+	}
+	code := p.run(t.Context(), args)
+	for line := range strings.Lines(s.plain(stdout.String(), nil)) {
+		out.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	for line := range strings.Lines(s.plain(stderr.String(), nil)) {
+		out.WriteString("! " + line)
+	}
+	if code != 0 {
+		fmt.Fprintf(out, "[%d]\n", code)
+	}
+}
+
+// open opens the store that the program would.
+func (s *script) open(t *testing.T) *store.Store {
+	t.Helper()
+	p := &program{environ: s.env, dir: s.dir}
+	c, err := p.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(p.storeOf(c), s.dir) {
+		t.Fatalf("%s: want a store below %s: set FERRULE_HOME", p.storeOf(c), s.dir)
+	}
+	if err := makeHome(p.homeOf(c)); err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Open(t.Context(), p.storeOf(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return st
+}
+
+func (s *script) ask(t *testing.T, file string) {
+	t.Helper()
+	var list []policy.Question
+	s.decode(t, file, &list)
+	st := s.open(t)
+	for _, q := range list {
+		q.Asked, q.Expires, q.Digest = s.base, s.base.Add(24*time.Hour), "digest"
+		if err := st.Ask(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (s *script) use(t *testing.T, id string) {
+	t.Helper()
+	if _, err := s.open(t).Use(t.Context(), id, "digest"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *script) grant(t *testing.T, file string) {
+	t.Helper()
+	var list []policy.Grant
+	s.decode(t, file, &list)
+	st := s.open(t)
+	for _, g := range list {
+		if _, err := st.Grant(t.Context(), g); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (s *script) decode(t *testing.T, file string, v any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.dir, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// words splits a line as a shell does, with single and double quotes.
+func words(t *testing.T, line string) (list []string) {
+	t.Helper()
+	var b strings.Builder
+	quote, open := rune(0), false
+	for _, c := range line {
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote, open = c, true
+		case quote == 0 && c == ' ':
+			if open || b.Len() > 0 {
+				list = append(list, b.String())
+			}
+			b.Reset()
+			open = false
+		default:
+			b.WriteRune(c)
+		}
+	}
+	if quote != 0 {
+		t.Fatalf("%s: a quote does not end", line)
+	}
+	if open || b.Len() > 0 {
+		list = append(list, b.String())
+	}
+	return list
+}

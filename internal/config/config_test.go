@@ -1,0 +1,223 @@
+package config_test
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/internal/config"
+	"github.com/ferrule-dev/ferrule/policy"
+)
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, text, want string }{
+		{"Y1 an unknown key has its place and the nearest key", "polcy:\n  allow: []\n", `f.yaml:1:1: ferrule.yaml: unknown key "polcy": did you mean "policy"?`},
+		{"Y1 letters that changed places", "workpsace: .\n", `f.yaml:1:1: ferrule.yaml: unknown key "workpsace": did you mean "workspace"?`},
+		{"Y1 a capital letter", "Policy: {}\n", `f.yaml:1:1: ferrule.yaml: unknown key "Policy": did you mean "policy"?`},
+		{"Y1 a key like none", "zzzzzzzz: 1\n", `f.yaml:1:1: ferrule.yaml: unknown key "zzzzzzzz", want one of workspace, policy, servers, tools, limits, sandbox, secrets, content, search, listen, store, hooks, fleet, telemetry`},
+		{"Y1 an unknown key further in", "policy:\n  alow: []\n", `f.yaml:2:3: policy: unknown key "alow": did you mean "allow"?`},
+		{"Y1 a key twice", "policy:\n  ask: []\n  ask: []\n", `f.yaml:3:3: policy: got "ask" twice, want it once: it stands in line 2 already`},
+		{"Y1 all faults at once", "polcy: 1\nlimit: 2\n", "f.yaml:1:1: ferrule.yaml: unknown key \"polcy\": did you mean \"policy\"?\nf.yaml:2:1: ferrule.yaml: unknown key \"limit\": did you mean \"limits\"?"},
+		{"Y1 what is not built yet is not ignored", "telemetry:\n  endpoint: x\n", `f.yaml:2:3: telemetry: not built yet: nothing would act on it, so leave it out or empty`},
+		{"Y1 nor is an address", "listen: 127.0.0.1:7711\n", `f.yaml:1:9: listen: not built yet: nothing would act on it, so leave it out or empty`},
+		{"Y1 a number for a list", "policy:\n  allow: 3\n", `f.yaml:2:10: policy.allow: got 3, want a list of rules`},
+		{"Y1 a text for keys", "policy: yes please\n", `f.yaml:1:9: policy: got the text "yes please", want keys with values: allow, ask, deny, files, mode, always`},
+		{"Y1 a list for the file", "- a\n", `f.yaml:1:1: ferrule.yaml: got a list, want keys with values: ` + strings.Join(config.Keys(), ", ")},
+		{"Y1 a rule with a colon and no quotes", "policy:\n  deny:\n    - fs_write(path: /a/**)\n", `f.yaml:3:7: policy.deny: got keys with values, want a text: put quotes around one that has ": " in it`},
+		{"Y1 a rule that is a number", "policy:\n  deny: [12]\n", `f.yaml:2:10: policy.deny: got 12, want a text: put quotes around it`},
+		{"Y1 a star without quotes", "policy:\n  deny:\n    - *\n", `f.yaml:3:5: got what is not YAML: did not find expected alphabetic or numeric character; put quotes around a text that begins with * or &`},
+		{"Y1 the column of a fault within a rule", "policy:\n  allow: [\"shell(git\"]\n", `f.yaml:2:21: policy.allow: got no closing parenthesis, want one`},
+		{"Y1 the column in a plain rule", "policy:\n  allow:\n    - ab cd\n", `f.yaml:3:9: policy.allow: got ' ' in a name, want letters, digits, _ . - and *`},
+		{"Y1 the column in a rule with escapes", "policy:\n  allow: [\"a\\u0062 c\"]\n", `f.yaml:2:11: policy.allow: got ' ' in a name, want letters, digits, _ . - and * (at character 3)`},
+		{"Y1 a mode", "policy: {mode: reed}\n", `f.yaml:1:16: policy.mode: got "reed", want ask, edit, read, auto, observe or dry-run`},
+		{"Y1 an alias", "policy: {allow: &a [x], ask: *a}\n", `f.yaml:1:30: ask: got an alias (*a), want the value written out`},
+		{"Y1 a merge key", "policy:\n  <<: {allow: [x]}\n", `f.yaml:2:3: policy: unknown key "<<", want one of allow, ask, deny, files, mode, always`},
+		{"Y1 two documents", "policy: {}\n---\npolicy: {}\n", `f.yaml:2:1: got a second document, want one`},
+		{"Y1 a tab", "policy:\n\tallow: []\n", `f.yaml:2:1: got a tab, want spaces in front`},
+		{"Y1 not UTF-8", "policy:\n  allow: [\"\xff\"]\n", `f.yaml:2:1: got bytes that are not UTF-8`},
+		{"P9 a rate without calls", "limits:\n  rates:\n    - per: 1m\n", `f.yaml:3:7: limits.rates: got no calls, want how many may run`},
+		{"P9 a rate with no calls at all", "limits: {rates: [{calls: 0}]}\n", `f.yaml:1:26: limits.rates.calls: got 0, want 1 or more`},
+		{"P9 a bad time", "limits: {rates: [{calls: 1, per: 5 minutes}]}\n", `f.yaml:1:34: limits.rates.per: got the text "5 minutes", want a time such as 30s, 5m or 1h30m`},
+		{"P9 a time without a unit", "limits: {rates: [{calls: 1, per: 5}]}\n", `f.yaml:1:34: limits.rates.per: got 5, want a time such as 30s, 5m or 1h30m`},
+		{"P9 a time that is past", "limits: {rates: [{calls: 1, per: -5s}]}\n", `f.yaml:1:34: limits.rates.per: got -5s, want more than 0`},
+		{"P9 for whom", "limits: {rates: [{calls: 1, each: user}]}\n", `f.yaml:1:35: limits.rates.each: got "user", want session, principal or tenant`},
+		{"P9 a rate of some calls of a tool", "limits: {rates: [{calls: 1, tools: 'sh(a)'}]}\n", `f.yaml:1:36: limits.rates.tools: got sh(a), want a rule without parentheses`},
+		{"H6 a hook without a name", "hooks:\n  - command: [x]\n", `f.yaml:2:5: hooks: got no name, want one: records tell hooks apart by it`},
+		{"H6 a hook without a command", "hooks:\n  - name: x\n", `f.yaml:2:5: hooks: got no command, want a list: the program and its arguments`},
+		{"H6 a command that a shell would read", "hooks: [{name: x, command: x -y}]\n", `f.yaml:1:28: hooks.command: got the text "x -y", want a list of texts`},
+		{"H6 an event", "hooks: [{name: x, command: [x], events: [begin]}]\n", `f.yaml:1:42: hooks.events: got "begin", want input or output`},
+		{"H6 for which tools", "hooks: [{name: x, command: [x], only: {name: [y]}}]\n", `f.yaml:1:40: hooks.only: unknown key "name": did you mean "names"?`},
+		{"H6 for no tools", "hooks: [{name: x, command: [x], only: {names: []}}]\n", `f.yaml:1:47: hooks.only.names: got nothing, want at least one, or no such key`},
+		{"H6 one name twice", "hooks: [{name: x, command: [x]}, {name: x, command: [x]}]\n", `f.yaml:1:34: hooks: got the name "x" twice, want each once`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := config.Parse("f.yaml", "/work", tt.text)
+			if err == nil || err.Error() != tt.want {
+				t.Errorf("got  %v\nwant %s", err, tt.want)
+			}
+			var list config.Errors
+			if !errors.As(err, &list) || len(list) != strings.Count(tt.want, "\n")+1 {
+				t.Errorf("got %T, want as many *config.Error as there are faults", err)
+			}
+		})
+	}
+}
+
+const whole = `
+workspace: code
+policy:
+  allow: ["fs_read*", 'fs_write(path: src/**)']
+  ask: [source:github]
+  deny: [tag:danger]
+  files: [more.cedar, /etc/ferrule/all.cedar]
+  mode: edit
+  always: [hello]
+limits:
+  rates:
+    - {tools: source:github, calls: 60, per: 1m, each: session}
+    - calls: 1000
+store:
+  path: state/x.db
+hooks:
+  - name: check
+    command: [./check, --strict]
+    events: [input, output]
+    only: {sources: [github, ""], tags: [x]}
+    timeout: 3s
+  - {name: brief, command: [b]}
+servers:
+tools: {}
+sandbox: {}
+secrets:
+content: {}
+search:
+listen: ""
+fleet: {}
+telemetry:
+`
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	rule := func(text string) policy.Rule {
+		r, err := policy.ParseRule(text, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	t.Run("Y1 every key", func(t *testing.T) {
+		got, err := config.Parse("f.yaml", "/work", whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := &config.Config{
+			File: "f.yaml", Workspace: "/work/code",
+			Policy: config.Policy{
+				Allow: []string{"fs_read*", "fs_write(path: src/**)"}, Ask: []string{"source:github"}, Deny: []string{"tag:danger"},
+				Files: []string{"/work/more.cedar", "/etc/ferrule/all.cedar"}, Mode: policy.ModeEdit, Always: []string{"hello"},
+			},
+			Limits: config.Limits{Rates: []policy.Rate{{Tools: rule("source:github"), Calls: 60, Per: time.Minute, Each: "session"}, {Calls: 1000}}},
+			Store:  config.Store{Path: "/work/state/x.db"},
+			Hooks: []config.Hook{
+				{Name: "check", Command: []string{"./check", "--strict"}, Events: []string{"input", "output"}, Only: config.Only{Sources: []string{"github", ""}, Tags: []string{"x"}}, Timeout: 3 * time.Second},
+				{Name: "brief", Command: []string{"b"}, Events: []string{"input"}, Timeout: 10 * time.Second},
+			},
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("got  %+v\nwant %+v", got, want)
+		}
+	})
+	for _, text := range []string{"", "# only a comment\n", "policy:\n", "policy: {}\nlimits:\n", "---\n"} {
+		t.Run("Y1 every key has a default: "+text, func(t *testing.T) {
+			got, err := config.Parse("f.yaml", "/work", text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := (&config.Config{File: "f.yaml", Workspace: "/work"}); !reflect.DeepEqual(got, want) {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		})
+	}
+	t.Run("Y1 no file is needed", func(t *testing.T) {
+		dir := t.TempDir()
+		got, err := config.Default(dir)
+		if err != nil || got.Workspace != filepath.ToSlash(dir) || got.File != "" {
+			t.Errorf("got %+v, %v, want the folder as workspace", got, err)
+		}
+		if _, err := config.Load(filepath.Join(dir, "none.yaml")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a file that was named and is not there: got %v", err)
+		}
+	})
+}
+
+func TestSample(t *testing.T) {
+	t.Parallel()
+	t.Run("Y1 the sample loads and says nothing but defaults", func(t *testing.T) {
+		got, err := config.Parse("f.yaml", "/work", config.Sample())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (&config.Config{File: "f.yaml", Workspace: "/work"}); !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	})
+	t.Run("Y1 the sample names every key", func(t *testing.T) {
+		for _, key := range config.Keys() {
+			if !strings.Contains(config.Sample(), "\n"+key+":") && !strings.Contains(config.Sample(), "\n#"+key+":") {
+				t.Errorf("%s: not in the sample", key)
+			}
+		}
+	})
+	t.Run("Y1 what is commented out in the sample loads too", func(t *testing.T) {
+		var b strings.Builder
+		seen := map[string]bool{}
+		for line := range strings.Lines(config.Sample()) {
+			bare := strings.TrimLeft(line, " ")
+			key := strings.HasPrefix(bare, "#") && !strings.HasPrefix(bare, "# ")
+			name, _, _ := strings.Cut(bare, ":")
+			switch {
+			case key && seen[name]: // the default behind an example of the same key
+			case key || strings.HasPrefix(line, "#  "):
+				seen[name] = key
+				line = strings.Replace(line, "#", "", 1)
+			}
+			b.WriteString(line)
+		}
+		c, err := config.Parse("f.yaml", "/work", b.String())
+		if err != nil {
+			t.Fatalf("%v\n%s", err, b.String())
+		}
+		if len(c.Hooks) != 1 || len(c.Limits.Rates) != 1 {
+			t.Errorf("got %+v, want the examples of a hook and a rate", c)
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{whole, config.Sample(), "a: &a [*a]\n", "policy: {allow: ['x(']}", "? {a: b}\n: c", "\x00", "policy:\n - \"\\x\"", "\ufeffpolicy: {}", "%YAML 9\n---\n"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := config.Parse("f.yaml", "/work", text)
+		if (c == nil) == (err == nil) {
+			t.Fatalf("got %v and %v, want one of them", c, err)
+		}
+		var list config.Errors
+		if err != nil && (!errors.As(err, &list) || len(list) == 0) {
+			t.Fatalf("got %T, want config.Errors", err)
+		}
+		lines := strings.Count(text, "\n") + strings.Count(text, "\r") + strings.Count(text, "\u0085") + strings.Count(text, "\u2028") + strings.Count(text, "\u2029") + 2
+		for _, e := range list {
+			if e.Line < 1 || e.Line > lines || e.Column < 1 || e.Text == "" || e.File != "f.yaml" {
+				t.Errorf("got %+v, want a place in the text", e)
+			}
+		}
+	})
+}

@@ -1,0 +1,54 @@
+// Package terminal shows questions to a person and takes the answers. [Watch] is
+// an interactive screen; [Describe] is what it shows of a question, for whoever
+// prints it otherwise.
+//
+// What tools and models have written reaches the terminal only through
+// [Visible]: nothing in it can move the cursor, change a colour or hide itself.
+package terminal
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
+)
+
+// Why [Watch] ends.
+const (
+	ErrInterrupted Ending = "interrupted"
+	ErrNoTerminal  Ending = "not a terminal"
+)
+
+// Ending is why the screen ended without the person having quit.
+type Ending string
+
+// Error is the text.
+func (e Ending) Error() string { return string(e) }
+
+// Is reports whether a file is a terminal.
+func Is(f any) bool {
+	file, ok := f.(*os.File)
+	return ok && file != nil && term.IsTerminal(file.Fd())
+}
+
+// Watch shows what waits and takes answers until the person quits. In and out
+// must be a terminal, else it is [ErrNoTerminal]. env is the environment: with
+// NO_COLOR in it there are no colours.
+func Watch(ctx context.Context, in, out any, env []string, desk Desk) error {
+	if !Is(in) || !Is(out) {
+		return ErrNoTerminal
+	}
+	s := &screen{ctx: ctx, desk: desk, clock: time.Now, theme: colours()}
+	p := tea.NewProgram(s, tea.WithContext(ctx), tea.WithInput(in.(*os.File)), tea.WithOutput(out.(*os.File)), tea.WithEnvironment(env))
+	_, err := p.Run()
+	switch {
+	case errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil:
+		return ErrInterrupted
+	case err != nil:
+		return err
+	}
+	return nil
+}
