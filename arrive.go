@@ -1,6 +1,7 @@
 package ferrule
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"slices"
@@ -35,10 +36,11 @@ func (t *Turn) arriveAll(calls []*call) {
 	}
 }
 
-// slow reports whether the claims of a call are a function that may not return.
+// slow reports whether the claims of a call, or what it is about, are a function
+// that may not return.
 func (t *Turn) slow(c *call) bool {
 	e := t.view.tools.find(c.first.CalledAs)
-	return t.set.replay == nil && e != nil && e.believed && e.tool.ClaimsOf != nil && !e.tool.Cooperative
+	return t.set.replay == nil && e != nil && e.believed && (e.tool.ClaimsOf != nil || e.tool.Facts != nil) && !e.tool.Cooperative
 }
 
 // arriveBeside brings calls in on other goroutines: one after another is left
@@ -114,27 +116,73 @@ func (a *arrival) leave(patience time.Duration) (left bool, at int) {
 	return a.gone, a.at
 }
 
-var errMute = errors.New("its function for claims was not waited for, so nothing is claimed")
+var (
+	errMute       = errors.New("its function for claims was not waited for, so nothing is claimed")
+	errNoFacts    = errors.New("its function for facts was not waited for, so nothing is known")
+	errUnbelieved = errors.New("its source is not believed, so nothing is known")
+)
 
 // claimsOf calls a tool's function for claims, where it cannot hold up others.
-func (c *call) claimsOf(args tool.Args) (tool.Claims, error) {
-	a := c.arrival
-	switch {
-	case c.mute:
-		return tool.Claims{}, errMute
-	case a == nil:
-		return c.entry.claimsOf(args)
+func (c *call) claimsOf(args tool.Args) (claims tool.Claims, err error) {
+	if c.mute {
+		return claims, errMute
 	}
 	e := c.entry // the call may be another's before this returns
+	c.besides(func() { claims, err = e.claimsOf(args) })
+	return claims, err
+}
+
+// besides calls a function of the tool where it cannot hold up others.
+func (c *call) besides(f func()) {
+	a := c.arrival
+	if a == nil {
+		f()
+		return
+	}
 	a.mu.Lock()
 	a.asked = time.Now()
 	a.mu.Unlock()
-	claims, err := e.claimsOf(args)
+	f()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.gone {
 		runtime.Goexit() // another one has gone on
 	}
 	a.asked = time.Time{}
-	return claims, err
+}
+
+// factsForRules has the tool say what the call is about, where rules may want to
+// know: they must not be held up by it.
+func (c *call) factsForRules() {
+	t := c.turn
+	if t.set.policy == nil || c.entry.tool.Facts == nil {
+		return
+	}
+	if s := t.view.stands; s == nil || s.mode != c.req.Mode || s.fixed[c.entry] == nil {
+		c.facts()
+	}
+}
+
+// facts has the tool say what the call is about, in its time. From then on it is
+// known, or known to be unknown.
+func (c *call) facts() {
+	args := c.req.Args
+	switch {
+	case c.entry.tool.Facts == nil || c.factsOf == args:
+		return
+	case !c.entry.believed:
+		args.FailFacts(errUnbelieved)
+	case c.mute && !c.here:
+		args.FailFacts(errNoFacts)
+	case !c.here:
+		c.besides(func() { _, _ = args.Facts() })
+	default:
+		if _, err := guard(c, func(context.Context) (struct{}, error) {
+			_, err := args.Facts()
+			return struct{}{}, err
+		}); err != nil {
+			args.FailFacts(errNoFacts)
+		}
+	}
+	c.factsOf = args
 }

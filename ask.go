@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,7 +17,9 @@ import (
 // is there; an answer counts only for exactly what was shown.
 func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 	if c.wants != nil && c.wants.Digest != c.digest() { // the tool asked about other arguments
-		c.withdraw()
+		if err := c.unask(c.wants); err != nil {
+			return false, false, err
+		}
 		c.wants, c.reply, c.question, c.allowed = nil, nil, nil, false
 		if err := c.round(); err != nil {
 			return false, false, err
@@ -27,21 +30,26 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 	}
 	if c.ruling == nil { // allowed
 		if c.question != nil {
-			c.withdraw()
+			failure = c.unask(c.question)
 			c.question, c.allowed = nil, false
 		}
-		return false, false, nil
+		return false, false, failure
 	}
 	if c.edited != "" && c.edited == c.digest() {
 		return false, false, nil // the answer was about these arguments
 	}
-	if c.question == nil && !c.allowed && c.granted() {
-		return false, false, nil
+	if c.question == nil && !c.allowed {
+		if g := c.granted(c.ruling); g != nil {
+			c.answeredBy(g)
+			return false, false, nil
+		}
 	}
 	q := c.show("")
-	q.Hooked = true
+	q.Hooked = c.turn.hooksAs()
 	if c.question != nil && !sameQuestion(c.question, &q) {
-		c.withdraw()
+		if err := c.unask(c.question); err != nil {
+			return false, false, err
+		}
 		c.question, c.allowed = nil, false
 		if err := c.round(); err != nil {
 			return false, false, err
@@ -87,7 +95,7 @@ func allowWord(yes bool) string {
 
 // sameQuestion reports whether an answer to one is an answer to the other.
 func sameQuestion(a, b *policy.Question) bool {
-	return a.Digest == b.Digest && a.Reason == b.Reason && a.Rule == b.Rule && a.Preview == b.Preview
+	return a.Digest == b.Digest && a.Reason == b.Reason && a.Rule == b.Rule && a.Preview == b.Preview && a.Source == b.Source && sameClaims(a.Claims, b.Claims)
 }
 
 // digest binds an answer to principal, definition and exact arguments.
@@ -139,21 +147,6 @@ func (c *call) givenAs() string {
 // noPreview stands for the preview of a tool that failed at it.
 const noPreview = "(the tool could not say what this would do)"
 
-// offers are the rules that a yes can be made to last as.
-func (c *call) offers() []string {
-	if c.ruling == nil || c.ruling.Flow {
-		return nil
-	}
-	var scopes []string
-	if f := c.entry.tool.Scopes; f != nil {
-		said, err := guard(c, func(context.Context) ([]string, error) { return f(c.req.Args) })
-		if err == nil {
-			scopes = said
-		}
-	}
-	return policy.Offers(c.req, scopes)
-}
-
 // questionID names the next question about the call. Where turns are numbered for
 // good, who goes on with the turn in another process finds it by that.
 func (c *call) questionID() string {
@@ -181,9 +174,34 @@ func (c *call) put(q *policy.Question) *tool.Error {
 		c.emit(audit.Event{Kind: audit.Asked, By: q.Rule, Text: q.Reason + q.Wants, Question: q.ID})
 	}
 	if t.set.answer != nil {
-		c.askHost(*q)
+		shown := *q // who answers may write into it
+		shown.Claims, shown.Offers = copyClaims(q.Claims), slices.Clone(q.Offers)
+		c.askHost(shown)
 	}
 	return nil
+}
+
+// unask makes sure that nobody goes on from a question that the call goes on
+// without. Where turns can be gone on with in another process, an answer that
+// stays unused there would say that the call has not run.
+func (c *call) unask(q *policy.Question) *tool.Error {
+	c.withdraw()
+	inbox := c.turn.set.inbox
+	if !c.turn.set.lasting || inbox == nil {
+		return nil
+	}
+	_, err := atInbox(c, func(ctx context.Context) (struct{}, error) {
+		_, err := inbox.Use(ctx, q.ID, q.Digest)
+		if errors.Is(err, policy.ErrWaiting) { // it was not taken back
+			err = inbox.Answer(ctx, q.ID, policy.Answer{Withdrawn: true})
+		}
+		return struct{}{}, err
+	})
+	switch {
+	case err == nil, errors.Is(err, policy.ErrUsed), errors.Is(err, policy.ErrExpired), errors.Is(err, policy.ErrNotAsked):
+		return nil
+	}
+	return c.unasked(err)
 }
 
 // use takes the answer to a question; only a yes is one to go on with.
@@ -257,7 +275,8 @@ func (c *call) want(text string) *tool.Error {
 	c.ran = false // nothing was done yet
 	c.turn.mu.Unlock()
 	q := c.show("")
-	q.Wants, q.Reason, q.Rule, q.Offers, q.Hooked = text, "", "", nil, true
+	q.Wants, q.Reason, q.Rule, q.Offers, q.Hooked = text, "", "", nil, c.turn.hooksAs()
+	q.Allowed = c.ruling != nil
 	if err := c.put(&q); err != nil {
 		return err
 	}
@@ -300,7 +319,7 @@ func (c *call) earlyLife() {
 		note = policy.NoteEarly
 	}
 	c.turn.mu.Unlock()
-	if c.granted() {
+	if c.granted(c.ruling) != nil {
 		return
 	}
 	q := c.show(note)

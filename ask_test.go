@@ -512,7 +512,7 @@ func TestAskWhatAPersonSees(t *testing.T) {
 				Turn:   1, Index: 0, CallID: "toolu_1", Tool: "send", Source: tool.Source{Trust: tool.Own},
 				Claims: tool.Claims{Reversible: true, Touches: []tool.Access{{Resource: "mail:out", Write: true}}},
 				Input:  q.Input, Preview: "a letter to bob", Reason: "outside", Rule: "rule 7",
-				Definition: q.Definition, Given: q.Given, Hooked: true, Offers: []string{q.Offers[0], "send"},
+				Definition: q.Definition, Given: q.Given, Hooked: q.Hooked, Offers: []string{q.Offers[0], "send"},
 				Asked: time.Now(), Expires: time.Now().Add(24 * time.Hour),
 			}
 			if !reflect.DeepEqual(q, want) || q.ID == "" || q.Digest == "" || q.Call == "" || q.Definition == "" || !strings.HasPrefix(q.Offers[0], "send(args: ") {

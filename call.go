@@ -37,6 +37,7 @@ type call struct {
 	wants    *policy.Question // of the tool, while it ran
 	reply    *string          // and its answer
 
+	factsOf  tool.Args    // of which it is known, or known to be unknown, what they are about
 	beside   []string     // texts of hooks beside the result
 	cut      error        // why it was stopped while it was looked at
 	why      error        // why a check failed

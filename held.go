@@ -30,6 +30,7 @@ type heldCall struct {
 	input    json.RawMessage // as it stood
 	hooked   int
 	posed    int8
+	charged  bool
 	look     bool
 	by       by
 	beside   []string
@@ -48,7 +49,7 @@ func (t *Turn) handBack() {
 		now = append(now, c)
 		h := &held.calls[c.index]
 		h.question, h.wants, h.reply, h.allowed, h.edited = c.question, c.wants, c.reply, c.allowed, c.edited
-		h.hooked, h.posed, h.look, h.by, h.beside = c.hooked, c.posed, c.look, c.by, c.beside
+		h.hooked, h.posed, h.charged, h.look, h.by, h.beside = c.hooked, c.posed, c.charged, c.look, c.by, c.beside
 		if c.by != byModel {
 			h.input = json.RawMessage(c.req.Args.Text())
 		}
@@ -87,6 +88,9 @@ func (t *Turn) hookNames() []string {
 	}
 	return names
 }
+
+// hooksAs is one word for them.
+func (t *Turn) hooksAs() string { return policy.Digest(t.hookNames()...)[:11] }
 
 // asGiven is the call as the model made it.
 func (c *call) asGiven() tool.Call {
@@ -183,7 +187,7 @@ func (c *call) takeUp() {
 	}
 	c.resumed = true
 	c.question, c.wants, c.reply, c.allowed, c.edited = old.question, old.wants, old.reply, old.allowed, old.edited
-	c.hooked, c.posed, c.beside, c.look = old.hooked, old.posed, old.beside, old.look
+	c.hooked, c.posed, c.charged, c.beside, c.look = old.hooked, old.posed, old.charged, old.beside, old.look
 	if !slices.Equal(h.hooks, c.turn.hookNames()) {
 		c.hooked, c.look = 0, true // these have not seen it
 	}
@@ -207,7 +211,7 @@ func (c *call) askedBefore() bool {
 	}
 	for {
 		id := c.questionID()
-		q, err := bounded(c.turn.ctx, otherTime, func(ctx context.Context) (policy.Question, error) { return set.inbox.Find(ctx, id) })
+		q, err := bounded(c.turn.ctx, ledgerTime, func(ctx context.Context) (policy.Question, error) { return set.inbox.Find(ctx, id) })
 		switch {
 		case err == nil:
 			c.goOn(&q)
@@ -216,6 +220,9 @@ func (c *call) askedBefore() bool {
 			return false
 		case errors.Is(err, policy.ErrExpired):
 			c.known, c.final = c.unusable(err), true
+			return true
+		case errors.Is(err, policy.ErrRejected):
+			c.known, c.final = rejection(policy.Answer{By: "a person, before"}, c.entry.tool.RejectText), true
 			return true
 		case !errors.Is(err, policy.ErrUsed) || c.posed > 2*maxRounds:
 			c.known, c.final = c.unasked(c.orStopped(err)), true
@@ -237,11 +244,14 @@ func (c *call) goOn(q *policy.Question) {
 	}
 	c.resumed, c.by = true, byAnswer
 	c.posed++
-	if c.look = true; q.Hooked {
+	if c.look = true; q.Hooked == c.turn.hooksAs() {
 		c.hooked = len(c.turn.hooks)
 	}
 	if c.question = q; q.Wants != "" {
-		c.question, c.wants = nil, q
+		c.question, c.wants, c.charged = nil, q, true
+		if q.Allowed {
+			c.edited = q.Digest // a person has said yes to these arguments
+		}
 	}
 	if err := c.listen(q); err != nil {
 		c.known = c.unasked(err)

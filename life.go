@@ -41,7 +41,7 @@ func (c *call) arrive() {
 	if c.entry != nil {
 		c.meet(c.first)
 		c.planned = c.first.Claims
-		if t.view.defers(c.entry) {
+		if t.held == nil && t.view.defers(c.entry) { // who goes on with a turn had it loaded
 			c.load()
 		}
 	}
@@ -138,17 +138,19 @@ func (c *call) judge() {
 		c.final, c.known = true, &tool.Error{Kind: tool.NeedsUser, Text: "This tool must talk to a person, and nobody is there.", Detail: "Caller.Attended says that no person is there"}
 		return
 	}
-	if err := c.turn.view.session.conv.unledgered(); err != nil {
+	if err := c.turn.ungoverned(); err != nil {
 		c.final, c.known = true, err
 		return
 	}
 	if c.resumed {
 		return // phase 4 looks at it, as it stands
 	}
+	c.factsForRules()
 	r, sure := c.turn.set.rule(c)
 	c.judged = true
 	c.rule(r)
 	switch {
+	case r.Nobody && c.turn.set.lasting: // somebody may have said it before
 	case r.Verdict == tool.Deny && c.entry.tool.Validate == nil && sure:
 		c.known, c.final = c.denied(r), true
 		if c.turn.set.observe != nil {

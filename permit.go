@@ -46,6 +46,9 @@ func (c *call) decide() *tool.Error {
 	}
 	fresh := c.judged
 	c.judged = false // what it depends on may be another the next time
+	if !fresh {
+		c.factsForRules()
+	}
 	var r policy.Ruling
 	switch {
 	case s.decide != nil || t.Permit != nil || t.AskIf != nil:
@@ -56,6 +59,13 @@ func (c *call) decide() *tool.Error {
 		r = *c.ruling
 	default:
 		r, _ = s.rule(c)
+	}
+	if r.Nobody && s.lasting { // but somebody may have said it before
+		if g := c.granted(&r); g != nil {
+			c.ruling = nil
+			c.answeredBy(g)
+			return nil
+		}
 	}
 	c.rule(r)
 	if s.observe != nil {
@@ -69,11 +79,10 @@ func (c *call) decide() *tool.Error {
 
 // inMode takes the mode as it is now into the request.
 func (c *call) inMode() *tool.Error {
-	conv := c.turn.view.session.conv
-	if err := conv.unledgered(); err != nil {
+	if err := c.turn.ungoverned(); err != nil {
 		return err
 	}
-	if mode := string(conv.mode()); mode != c.req.Mode {
+	if mode := string(c.turn.view.session.conv.mode()); mode != c.req.Mode {
 		r := *c.req
 		r.Mode = mode
 		c.req, c.judged = &r, false

@@ -12,10 +12,11 @@ import (
 // resolve is phase 1: name, alias. Where a fallback must be asked, which takes
 // time, the call is not resolved until it is ready.
 func (v *View) resolve(name string) (e *entry, unresolved bool, failure *tool.Error) {
-	if e := v.tools.find(name); e != nil {
-		return e, false, nil
+	hidden := v.stands.denies(name)
+	if e := v.tools.find(name); e != nil && (hidden == nil || e.wire == name || hidden.wire != name) {
+		return e, false, nil // a name beats an alias, also one that is not shown
 	}
-	if v.fallback != nil && v.stands.denies(name) == nil {
+	if v.fallback != nil && hidden == nil {
 		return nil, true, nil
 	}
 	return nil, false, v.unknown(name, nil)
@@ -33,7 +34,7 @@ func (c *call) hidden() *policy.Ruling {
 		return nil
 	}
 	c.first.Tool, c.first.Source, c.first.Name = &e.tool.Info, e.source, e.wire
-	r := &policy.Ruling{Decision: s.fixed[e], By: policy.ByPolicy}
+	r := &policy.Ruling{Decision: *s.fixed[e], By: policy.ByPolicy}
 	c.known, c.final = c.denied(*r), true
 	return r
 }

@@ -44,7 +44,7 @@ func (rt *Runtime) Session(c tool.Caller) *Session {
 	defer rt.mu.Unlock()
 	conv := rt.sessions[key]
 	if conv == nil {
-		conv = &conversation{rt: rt, key: key, name: c.Session}
+		conv = &conversation{rt: rt, key: key, name: c.Session, governing: make(chan struct{}, 1)}
 		conv.cond.L = &conv.mu
 		conv.histories.seed = maphash.MakeSeed()
 		conv.closed.Store(rt.closed)
@@ -180,7 +180,7 @@ type conversation struct {
 	chosen    atomic.Pointer[policy.Mode] // nil: as the runtime says
 	lookedAt  atomic.Pointer[time.Time]   // when the ledger was last asked for it
 	unknown   atomic.Pointer[error]       // why the ledger does not say it
-	governing sync.Mutex                  // what the ledger says is taken over in its order
+	governing chan struct{}               // what the ledger says is taken over in its order
 	reserved  int64                       // numbers of turns that are this process's
 
 	standing   sync.Mutex

@@ -1,7 +1,8 @@
 package ferrule
 
 import (
-	"slices"
+	"maps"
+	"reflect"
 
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -11,8 +12,8 @@ import (
 // in one mode. What they deny so is not shown.
 type standing struct {
 	mode   string
-	fixed  map[*entry]tool.Decision
-	hidden []*entry // of them: denied
+	fixed  map[*entry]*tool.Decision
+	hidden map[string]*entry // of them: denied, by name and alias
 }
 
 // standingSet is a set of tools without what the rules deny, and what they say
@@ -26,10 +27,15 @@ type standingSet struct {
 // standKey is all of a caller and its session that may make a difference, beside
 // what the session is named by.
 type standKey struct {
-	client, agent string
-	attended      bool
-	mode          policy.Mode
+	client, agent, run, prompt string
+	attended                   bool
+	values                     uintptr // where they are: they do not change once given
+	mode                       policy.Mode
 }
+
+// maxStandings is how many such are kept ready in a session: one has a place for
+// each tool.
+const maxStandings = 8
 
 // stand asks the rules about every tool of the catalogue, as the caller has it,
 // once for each caller and mode.
@@ -38,7 +44,7 @@ func (c *conversation) stand(of *catalogue, all *toolset, caller tool.Caller) (*
 	if set.policy == nil || set.replay != nil {
 		return all, nil
 	}
-	key := standKey{caller.Client, caller.Agent, caller.Attended, c.mode()}
+	key := standKey{caller.Client, caller.Agent, caller.Run, caller.Prompt, caller.Attended, reflect.ValueOf(caller.Values).Pointer(), c.mode()}
 	c.standing.Lock()
 	if c.standingOf != of { // tools that are gone are forgotten
 		c.standingOf, c.standings = of, nil
@@ -47,11 +53,11 @@ func (c *conversation) stand(of *catalogue, all *toolset, caller tool.Caller) (*
 	c.standing.Unlock()
 	if had == nil || had.all != all {
 		s := set.stand(all, caller, key.mode)
-		had = &standingSet{all, all.without(s.hidden), s}
+		had = &standingSet{all, all.without(s), s}
 		c.standing.Lock()
 		defer c.standing.Unlock()
 		if c.standingOf == of {
-			keep(&c.standings, key, had)
+			keepFew(&c.standings, key, had, maxStandings)
 		}
 	}
 	return had.tools, had.standing
@@ -59,12 +65,9 @@ func (c *conversation) stand(of *catalogue, all *toolset, caller tool.Caller) (*
 
 func (s *settings) stand(all *toolset, caller tool.Caller, mode policy.Mode) *standing {
 	st := &standing{mode: string(mode)}
-	known := tool.Caller{
-		Tenant: caller.Tenant, Principal: caller.Principal, Session: caller.Session,
-		Client: caller.Client, Agent: caller.Agent, Attended: caller.Attended,
-	}
+	said := make(map[tool.Decision]*tool.Decision) // rules are few: most tools share what is said
 	for _, e := range all.list {
-		r := &tool.Request{Caller: known, Source: e.source, Tool: &e.tool.Info, Name: e.wire, CalledAs: e.wire, Mode: st.mode, Varies: e.varies()}
+		r := &tool.Request{Caller: caller, Source: e.source, Tool: &e.tool.Info, Name: e.wire, Mode: st.mode, Varies: e.varies()}
 		if !r.Varies {
 			r.Claims = e.claims
 		}
@@ -73,13 +76,33 @@ func (s *settings) stand(all *toolset, caller tool.Caller, mode policy.Mode) *st
 			continue
 		}
 		if st.fixed == nil {
-			st.fixed = make(map[*entry]tool.Decision)
+			st.fixed = make(map[*entry]*tool.Decision)
 		}
-		if st.fixed[e] = d; d.Verdict == tool.Deny && !d.Override {
-			st.hidden = append(st.hidden, e)
+		if said[d] == nil {
+			kept := d
+			said[d] = &kept
+		}
+		if st.fixed[e] = said[d]; d.Verdict == tool.Deny && !d.Override {
+			st.hide(e)
 		}
 	}
 	return st
+}
+
+// hide takes a tool out of sight. A name beats an alias.
+func (s *standing) hide(e *entry) {
+	if s.hidden == nil {
+		s.hidden = make(map[string]*entry)
+	}
+	s.hidden[e.wire] = e
+	if !e.base {
+		return
+	}
+	for _, a := range e.tool.Aliases {
+		if s.hidden[a] == nil {
+			s.hidden[a] = e
+		}
+	}
 }
 
 // fixed is what the policy says beforehand. A panic says nothing.
@@ -98,7 +121,8 @@ func (s *standing) only(f Filter) *standing {
 		return s
 	}
 	part := *s
-	part.hidden = slices.DeleteFunc(slices.Clone(s.hidden), func(e *entry) bool { return !f.leaves(e) })
+	part.hidden = maps.Clone(s.hidden)
+	maps.DeleteFunc(part.hidden, func(_ string, e *entry) bool { return !f.leaves(e) })
 	return &part
 }
 
@@ -107,34 +131,30 @@ func (s *standing) denies(name string) *entry {
 	if s == nil {
 		return nil
 	}
-	for _, e := range s.hidden {
-		if e.wire == name || e.base && slices.Contains(e.tool.Aliases, name) {
-			return e
-		}
-	}
-	return nil
+	return s.hidden[name]
 }
 
 // said is what the rules say about a call: beforehand, or now.
 func (c *call) said() tool.Decision {
 	if s := c.turn.view.stands; s != nil && s.mode == c.req.Mode {
-		if d, ok := s.fixed[c.entry]; ok {
-			return d
+		if d := s.fixed[c.entry]; d != nil {
+			return *d
 		}
 	}
 	return c.turn.set.rules(c.req)
 }
 
-// without is the set without some of its tools. Equal parts are one, so that
-// they are written once.
-func (s *toolset) without(gone []*entry) *toolset {
-	if len(gone) == 0 {
+// without is the set without the tools that are hidden. Equal parts are one, so
+// that they are written once.
+func (s *toolset) without(st *standing) *toolset {
+	if len(st.hidden) == 0 {
 		return s
 	}
-	names := make([]string, len(gone))
-	out := make(map[*entry]bool, len(gone))
-	for i, e := range gone {
-		names[i], out[e] = e.wire, true
+	var names []string
+	for _, e := range s.list {
+		if st.hidden[e.wire] == e {
+			names = append(names, e.wire)
+		}
 	}
-	return s.part("without "+policy.Digest(names...), func(e *entry) bool { return !out[e] })
+	return s.part("without "+policy.Digest(names...), func(e *entry) bool { return st.hidden[e.wire] != e })
 }

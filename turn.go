@@ -57,16 +57,18 @@ type Turn struct {
 	unanswer func()            // stops listening to the inbox
 	answers  map[string]*lease // of the host, under way, by question
 	held     *heldTurn
-	mute     atomic.Bool   // the store did not answer once
-	deaf     atomic.Bool   // nor did who counts tokens
-	streams  bool          // results are given out one by one
-	handing  bool          // results are made ready for the host
-	handed   int           // results that are ready for the host
-	spent    int           // characters of results that count, of the turn's budget
-	feeding  bool          // a stream may add calls
-	dropped  bool          // nobody wants the results of the stream
-	gone     chan struct{} // closed with that
-	patience *time.Timer   // for a stream that does not end
+	// Why it has no number that no other turn has: nothing runs.
+	unnumbered error
+	mute       atomic.Bool   // the store did not answer once
+	deaf       atomic.Bool   // nor did who counts tokens
+	streams    bool          // results are given out one by one
+	handing    bool          // results are made ready for the host
+	handed     int           // results that are ready for the host
+	spent      int           // characters of results that count, of the turn's budget
+	feeding    bool          // a stream may add calls
+	dropped    bool          // nobody wants the results of the stream
+	gone       chan struct{} // closed with that
+	patience   *time.Timer   // for a stream that does not end
 
 	// The one call that most turns have, and room for it.
 	only                call
@@ -122,12 +124,14 @@ func (v *View) begin(ctx context.Context, o TurnOptions) *Turn {
 
 // begin counts a turn and gives its number.
 func (c *conversation) begin(t *Turn, number int) int {
+	c.look(t.ctx)
 	c.active.Add(1)
 	if c.closed.Load() {
 		t.stopped = &stop{text: "The session is closed.", cause: errors.New("the session is closed")}
 	}
 	if number <= 0 {
-		return c.nextTurn(t.ctx)
+		number, t.unnumbered = c.nextTurn(t.ctx)
+		return number
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,9 +139,7 @@ func (c *conversation) begin(t *Turn, number int) int {
 		t.held = &heldTurn{unknown: true}
 	}
 	delete(c.held, number) // it goes on once
-	for n := c.turns.Load(); n < int64(number) && !c.turns.CompareAndSwap(n, int64(number)); {
-		n = c.turns.Load()
-	}
+	c.turnsFrom(int64(number))
 	return number
 }
 

@@ -166,12 +166,15 @@ const maxKept = 64
 // keep puts a value into a map that does not grow beyond maxKept. What goes for
 // it is any other: who wants a few more than there is room for, in turn, still
 // finds most of them, and would find none if the oldest went.
-func keep[K comparable, V any](all *map[K]V, key K, v V) {
+func keep[K comparable, V any](all *map[K]V, key K, v V) { keepFew(all, key, v, maxKept) }
+
+// keepFew is keep for another number.
+func keepFew[K comparable, V any](all *map[K]V, key K, v V, most int) {
 	if *all == nil {
 		*all = make(map[K]V)
 	}
 	for old := range *all {
-		if len(*all) < maxKept {
+		if len(*all) < most {
 			break
 		}
 		delete(*all, old)

@@ -22,11 +22,11 @@ type value struct {
 	words []string // of a command
 }
 
-// aboutOf asks the tool. Where its Facts fail nothing is known by them.
+// aboutOf asks the tool. Where its Facts fail nothing is known.
 func aboutOf(q *tool.Request) about {
 	facts, err := q.Args.Facts()
 	if err != nil {
-		facts = tool.Facts{}
+		return about{}
 	}
 	return about{facts, q.Claims.Touches, q.Claims.Local}
 }

@@ -56,6 +56,9 @@ type Ruling struct {
 	// a denial; ModeAuto does not say yes to it. Flow: the flow of data asks; a
 	// Grant does not say yes to it.
 	Firm, Flow bool
+	// Overrules: a yes would overrule a denial. Nobody: it is a denial because
+	// nobody can be asked.
+	Overrules, Nobody bool
 }
 
 // Asks reports whether a person must say yes first.
@@ -66,11 +69,12 @@ func (r Ruling) Asks() bool { return r.Verdict == tool.Ask }
 // denies.
 func Combine(c Case, voices ...Voice) Ruling {
 	r := Ruling{Decision: tool.Decision{Verdict: tool.Silent}, By: ByDefault}
-	var firm, flow bool
+	var firm, flow, overrules bool
 	for _, v := range voices {
 		said := c.hear(v)
 		if said == tool.Ask {
 			flow = flow || v.By == ByFlow
+			overrules = overrules || v.Verdict == tool.Deny
 			firm = firm || v.By == ByFlow || v.By == ByPermit || v.By == ByApproval || v.Verdict == tool.Deny
 		}
 		switch {
@@ -84,7 +88,9 @@ func Combine(c Case, voices ...Voice) Ruling {
 	if r.Verdict == tool.Silent {
 		r.Decision = c.unspoken()
 	}
-	r.Firm, r.Flow = firm && r.Asks(), flow && r.Asks()
+	if r.Asks() {
+		r.Firm, r.Flow, r.Overrules = firm, flow, overrules
+	}
 	r = c.inMode(r)
 	switch {
 	case r.Asks() && !c.Person:
@@ -168,7 +174,7 @@ func (c Case) nobody(r Ruling) Ruling {
 		case tool.Inbound, tool.Web, tool.MCP, tool.SkillUntrusted, tool.SkillTrusted:
 		}
 	}
-	return Ruling{By: r.By, Decision: tool.Decision{
+	return Ruling{By: r.By, Nobody: true, Flow: r.Flow, Overrules: r.Overrules, Decision: tool.Decision{
 		Verdict: tool.Deny,
 		Rule:    r.Rule,
 		Reason:  fmt.Sprintf("%s; nobody can be asked: %s", first(r.Reason, "approval is required"), strings.Join(ways, ", or ")),

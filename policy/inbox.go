@@ -37,14 +37,16 @@ type Question struct {
 	Reason  string `json:"reason,omitempty"` // why it is asked
 	Rule    string `json:"rule,omitempty"`   // what said so
 	// Given names the call as the model made it, so that who goes on with it in
-	// another process is sure that it is the same. Hooked: the hooks have seen
-	// these arguments; of them only security hooks look again there.
+	// another process is sure that it is the same. Hooked names the hooks that
+	// have seen these arguments; of them only security hooks look again there.
 	Given  string `json:"given,omitempty"`
-	Hooked bool   `json:"hooked,omitempty"`
+	Hooked string `json:"hooked,omitempty"`
 	// Note is a remark to show, such as NoteEarly.
 	Note string `json:"note,omitempty"`
 	// Wants is what a running tool asks; "": whether the call may run.
 	Wants string `json:"wants,omitempty"`
+	// Allowed, where a tool asks: a person has allowed the call itself.
+	Allowed bool `json:"allowed,omitempty"`
 	// Offers are the short rules that a yes can be made to last as, narrowest
 	// first. None: a yes is for this once.
 	Offers []string `json:"offers,omitempty"`
@@ -156,7 +158,8 @@ type Inbox interface {
 	// it was taken, [ErrChanged] for another digest, [ErrExpired] or [ErrClock].
 	Use(ctx context.Context, id, digest string) (Answer, error)
 	// Find gives a question whose answer can still come or be used; else
-	// [ErrNotAsked], [ErrUsed] or [ErrExpired]. One that was withdrawn is used.
+	// [ErrNotAsked], [ErrUsed], [ErrExpired], or [ErrRejected] where the answer
+	// that was used is no. One that was withdrawn is used.
 	Find(ctx context.Context, id string) (Question, error)
 	// Pending lists what is not answered, oldest first: by the time of asking,
 	// then in the order of arrival.
@@ -181,6 +184,7 @@ const (
 	ErrWaiting  Refusal = "it is not answered yet"
 	ErrUsed     Refusal = "the answer was used already"
 	ErrChanged  Refusal = "the answer is about something else"
+	ErrRejected Refusal = "the answer was no"
 	ErrClock    Refusal = "the clock has gone back"
 	ErrNoGrant  Refusal = "no such rule"
 )

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/tool"
@@ -17,17 +18,21 @@ type Grant struct {
 	// for each of the principal.
 	Caller Asker `json:"caller"`
 	// Source is where its tool comes from. Definition is the digest of the tool's
-	// definition; a tool that says something else of itself has lost it. "": any.
-	Source     string    `json:"source,omitempty"`
-	Definition string    `json:"definition,omitempty"`
-	By         string    `json:"by,omitempty"`       // who said yes
-	Question   string    `json:"question,omitempty"` // to this question
-	Made       time.Time `json:"made"`
+	// definition: one that is neither built in nor the program's own and says
+	// something else of itself has lost the grant. "": any.
+	Source     string `json:"source,omitempty"`
+	Definition string `json:"definition,omitempty"`
+	// Second: the second key was turned, so that it is also for calls that may
+	// destroy something, unless it is for every call of the tool.
+	Second   bool      `json:"second,omitempty"`
+	By       string    `json:"by,omitempty"`       // who said yes
+	Question string    `json:"question,omitempty"` // to this question
+	Made     time.Time `json:"made"`
 }
 
 // Name names a grant by what it allows: equal ones have one name.
 func (g Grant) Name() string {
-	return "r" + Digest(g.Rule, g.Caller.Tenant, g.Caller.Principal, g.Caller.Session, g.Source, g.Definition)[:11]
+	return "r" + Digest(g.Rule, g.Caller.Tenant, g.Caller.Principal, g.Caller.Session, g.Source, g.Definition, strconv.FormatBool(g.Second))[:11]
 }
 
 // For reports whether the grant is for a caller: of its session, or of its
@@ -40,11 +45,23 @@ func (g Grant) For(c Asker) bool {
 // has this definition.
 func (g Grant) Answers(r *tool.Request, definition string) bool {
 	c := r.Caller
-	if !g.For(Asker{Tenant: c.Tenant, Principal: c.Principal, Session: c.Session}) || g.Source != r.Source.Name || g.Definition != "" && g.Definition != definition {
+	trusted := r.Source.Trust == tool.Own || r.Source.Trust == tool.BuiltIn
+	if !g.For(Asker{Tenant: c.Tenant, Principal: c.Principal, Session: c.Session}) || g.Source != r.Source.Name ||
+		!trusted && g.Definition != "" && g.Definition != definition {
 		return false
 	}
 	rule, err := ParseRule(g.Rule, "")
-	return err == nil && rule.Covers(r)
+	if err != nil || r.Claims.Destructive() && (!g.Second || rule.Inside() == "") {
+		return false
+	}
+	return rule.Covers(r)
+}
+
+// Exact reports whether the grant is for exactly the arguments that it was given
+// for.
+func (g Grant) Exact() bool {
+	rule, err := ParseRule(g.Rule, "")
+	return err == nil && len(rule.calls) == 1 && rule.calls[0].kind == kindArgs
 }
 
 // SessionState is what is kept of a session.
@@ -97,8 +114,9 @@ func (c Charge) Count(until time.Time, calls int, now time.Time) (next time.Time
 // it lasts longer than one.
 type Ledger interface {
 	// Update changes what is kept of a session and gives it as it stands then.
-	// A session that is not there begins. A nil change only looks at it. Began is
-	// the ledger's to set. An error of change leaves everything as it was.
+	// A session that is not there begins, also where change is nil, which changes
+	// nothing. Began is the ledger's to set. An error of change leaves everything
+	// as it was.
 	Update(ctx context.Context, of Asker, change func(*SessionState) error) (SessionState, error)
 	// Take counts a call by each of these, or, where one has no room, by none:
 	// full is its place in the list, -1 where all had room, and wait is how long

@@ -33,6 +33,7 @@ type asked struct {
 	place  int       // in the order of arrival
 	answer *Answer   // nil: none yet
 	used   bool      // the answer was taken
+	yes    bool      // and it was this
 	late   bool      // it was found to have expired, and stays so whatever the clock says
 	until  time.Time // when it is forgotten; zero: not yet known
 }
@@ -163,7 +164,7 @@ func (m *Memory) Use(_ context.Context, id, digest string) (Answer, error) {
 		return Answer{}, fmt.Errorf("inbox: use of %q: %w", id, err)
 	}
 	answer := *a.answer
-	a.used = true
+	a.used, a.yes = true, answer.Allow
 	a.strip()
 	a.stripAnswer()
 	a.forget(now)
@@ -197,6 +198,8 @@ func (m *Memory) Find(_ context.Context, id string) (Question, error) {
 	switch {
 	case a == nil:
 		err = ErrNotAsked
+	case a.used && !a.yes:
+		err = ErrRejected
 	case a.used || a.answer != nil && a.answer.Withdrawn:
 		err = ErrUsed
 	case a.over(time.Now()):

@@ -94,6 +94,6 @@ func (c Case) undoable() bool {
 	if !trusted || !c.Claims.Reversible || !c.Claims.Local || c.Claims.Touches == nil || c.Workspace == "" {
 		return false
 	}
-	home := tool.Access{Resource: "file:" + strings.TrimSuffix(c.Workspace, "/")}
+	home := tool.Access{Resource: "file:" + strings.TrimSuffix(rooted(c.Workspace), "/")}
 	return !slices.ContainsFunc(c.Claims.Touches, func(a tool.Access) bool { return !home.Covers(a) })
 }

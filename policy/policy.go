@@ -33,9 +33,9 @@ type Policy interface {
 	// Decide gives the decision and why.
 	Decide(*tool.Request) tool.Decision
 	// Fixed is what Decide says of every call of a tool by a caller, whatever
-	// its arguments; ok is false where that depends on them. The request has no
-	// Args, ids and turn, and where it Varies no Claims. A tool that is denied
-	// for every call is not even shown.
+	// its arguments; ok is false where that depends on them, or on anything else
+	// that this request does not have: Args, CalledAs, ids, turn, and where it
+	// Varies Claims. A tool that is denied for every call is not even shown.
 	Fixed(*tool.Request) (d tool.Decision, ok bool)
 }
 

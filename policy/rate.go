@@ -12,7 +12,9 @@ type Rate struct {
 	// Tools says which calls count: a [Rule] without parentheses. The zero Rule:
 	// all.
 	Tools Rule
-	// Calls is how many may run within Per; Per 0: ever, which is a budget.
+	// Calls is how many may run at once, and how many more have room again with
+	// each Per that passes; Per 0: how many ever, which is a budget. A budget that
+	// is changed begins anew.
 	Calls int
 	Per   time.Duration
 	// Each says who has a counter of their own: "session", "principal" or

@@ -278,16 +278,26 @@ func Offers(q *tool.Request, scopes []string) []string {
 	list := []string{exact.String()}
 	for _, inside := range scopes {
 		r, err := ParseRule(q.Name+"("+inside+")", "")
-		if err != nil || !r.narrow() || !r.Covers(q) || slices.Contains(list, r.String()) {
+		if err != nil || !r.narrow() || !r.Covers(q) {
 			continue
 		}
-		list = append(list, r.String())
+		text := r.String()
+		same, err := ParseRule(text, "") // who reads it later must read the same
+		if err != nil || same.String() != text || !same.Covers(q) || slices.Contains(list, text) ||
+			len(text) > maxOffer || len(list) > maxOffers || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsGraphic(c) }) {
+			continue
+		}
+		list = append(list, text)
 	}
 	if !q.Claims.Destructive() {
 		list = append(list, q.Name)
 	}
 	return list
 }
+
+// maxOffers is how many rules of a tool's Scopes are offered, maxOffer how long
+// each may be: a person must read them.
+const maxOffers, maxOffer = 8, 300
 
 // narrow reports whether each pattern of the rule has a word of its own.
 func (r Rule) narrow() bool {

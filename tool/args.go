@@ -103,7 +103,18 @@ func (t *Tool) factsOf(a Args) (f Facts, err error) {
 			f, err = Facts{}, fmt.Errorf("tool %q: facts: %w", t.Name, err)
 		}
 	}()
-	return t.Facts(a)
+	f, err = t.Facts(a)
+	return f.clone(), err
+}
+
+// FailFacts is for who runs tools: the tool's function was not waited for, or is
+// not believed, so that nothing is known of these arguments. What it said before
+// stands.
+func (a Args) FailFacts(err error) {
+	if a.a != nil {
+		said := stated(func() (Facts, error) { return Facts{}, err })
+		a.a.facts.CompareAndSwap(nil, &said)
+	}
 }
 
 // Admit is the way to Args: it reads the text, checks it against the schema

@@ -3,6 +3,7 @@ package tool
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 )
 
 // Call is what a model asks for.
@@ -120,4 +121,12 @@ type Facts struct {
 	Paths    []string   // cleaned and absolute, with slashes
 	Hosts    []string   // as they will be connected to
 	Commands [][]string // each command of a parsed line, word by word, unquoted
+}
+
+func (f Facts) clone() Facts {
+	f.Paths, f.Hosts, f.Commands = slices.Clone(f.Paths), slices.Clone(f.Hosts), slices.Clone(f.Commands)
+	for i, words := range f.Commands {
+		f.Commands[i] = slices.Clone(words)
+	}
+	return f
 }

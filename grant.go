@@ -1,0 +1,78 @@
+package ferrule
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/policy"
+)
+
+// granted is a yes to calls like this one that a person made last; nil: there is
+// none. A ledger that fails has nothing to say: then a person is asked.
+func (c *call) granted(r *policy.Ruling) *policy.Grant {
+	if r == nil || r.Flow {
+		return nil
+	}
+	set, of := c.turn.set, asker(&c.req.Caller)
+	grants, err := bounded(c.turn.ctx, ledgerTime, func(ctx context.Context) ([]policy.Grant, error) { return set.ledger.Grants(ctx, of) })
+	if err != nil || len(grants) == 0 {
+		return nil
+	}
+	c.facts()
+	definition := c.entry.origin().digest()
+	for _, g := range grants {
+		if g.Answers(c.req, definition) && (!r.Overrules || g.Exact()) { // what a voice denies is overruled call by call
+			return &g
+		}
+	}
+	return nil
+}
+
+// answeredBy puts on the record that a grant answered.
+func (c *call) answeredBy(g *policy.Grant) {
+	if c.turn.set.observe != nil {
+		c.emit(audit.Event{Kind: audit.Answered, By: "rule " + g.ID, Text: allowWord(true) + ": " + g.Rule, Question: g.Question})
+	}
+}
+
+// grant makes a yes last, where its person wants that. The call goes on either
+// way.
+func (c *call) grant(q *policy.Question, a policy.Answer) {
+	if a.Rule == "" || q.Check(a) != nil {
+		return
+	}
+	set, r := c.turn.set, c.req
+	g := policy.Grant{
+		Rule: a.Rule, Caller: policy.Asker{Tenant: r.Caller.Tenant, Principal: r.Caller.Principal, Session: r.Caller.Session},
+		Source: r.Source.Name, Definition: q.Definition, Second: a.Second, By: a.By, Question: q.ID, Made: time.Now(),
+	}
+	if a.Always {
+		g.Caller.Session = ""
+	}
+	_, err := atInbox(c, func(ctx context.Context) (string, error) { return set.ledger.Grant(ctx, g) })
+	if err != nil && set.observe != nil {
+		c.emit(audit.Event{Kind: audit.Found, By: a.By, Text: fmt.Sprintf("%s is allowed this once: the rule could not be kept: %v", g.Rule, err)})
+	}
+}
+
+// offers are the rules that a yes can be made to last as.
+func (c *call) offers() []string {
+	if c.ruling == nil || c.ruling.Flow {
+		return nil
+	}
+	var scopes []string
+	if f := c.entry.tool.Scopes; f != nil && !c.ruling.Overrules {
+		c.facts()
+		said, err := guard(c, func(context.Context) ([]string, error) { return f(c.req.Args) })
+		if err == nil {
+			scopes = said
+		}
+	}
+	list := policy.Offers(c.req, scopes)
+	if c.ruling.Overrules {
+		list = list[:1] // exactly these arguments
+	}
+	return list
+}
