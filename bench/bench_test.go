@@ -15,7 +15,11 @@ func TestWorksWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range list {
+	deciding, err := policyWorks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range append(list, deciding...) {
 		if err := w.one(); err != nil {
 			t.Errorf("%s: %v", w.name, err)
 		}

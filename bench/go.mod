@@ -12,6 +12,7 @@ require (
 )
 
 require (
+	github.com/cedar-policy/cedar-go v1.9.0 // indirect
 	github.com/dlclark/regexp2/v2 v2.5.1 // indirect
 	github.com/tiktoken-go/tokenizer v0.10.0 // indirect
 )

@@ -164,7 +164,11 @@ func figures(ctx context.Context) (rows, compared []row, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if rows, err = measure(append(list, more...), 12, 100*time.Millisecond); err != nil {
+	deciding, err := policyWorks(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if rows, err = measure(slices.Concat(list, more, deciding), 12, 100*time.Millisecond); err != nil {
 		return nil, nil, err
 	}
 	if compared, err = compare(rows); err != nil {

@@ -244,7 +244,7 @@ func rooted(p string) string {
 	if onDrive(p) {
 		p = "/" + p
 	}
-	if len(p) > 2 && p[0] == '/' && onDrive(p[1:]+"/") {
+	if len(p) > 2 && p[2] == ':' && 'A' <= p[1] && p[1] <= 'Z' && (len(p) == 3 || p[3] == '/') {
 		p = "/" + strings.ToLower(p[1:2]) + p[2:]
 	}
 	return p

@@ -29,7 +29,7 @@ func (o outcome) verdict() tool.Verdict {
 
 func (o outcome) reason() string {
 	if o.err != nil {
-		return fmt.Sprintf("the rule %s failed: %v", o.rule.name(), o.err)
+		return fmt.Sprintf("the rule %s failed: %v", o.rule.name, o.err)
 	}
 	return o.rule.reason
 }
@@ -58,7 +58,7 @@ func decide(list []outcome) tool.Decision {
 			continue
 		}
 		if d.Rule == "" {
-			d.Rule = o.rule.name()
+			d.Rule = o.rule.name
 		}
 		if d.Message == "" {
 			d.Message = o.message()

@@ -3,6 +3,7 @@ package cedar
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cedar-policy/cedar-go"
@@ -135,7 +136,7 @@ func (s *Set) with(q *tool.Request, list []outcome) (changes []Change) {
 		if !fits && err == nil {
 			return
 		}
-		if then := decide(append(list[:len(list):len(list)], outcome{r, err})).Verdict; then != now {
+		if then := decide(append(slices.Clip(list), outcome{r, err})).Verdict; then != now {
 			changes = append(changes, Change{With: fmt.Sprintf("%s: %s", v, text), Then: then})
 		}
 	}
@@ -167,8 +168,7 @@ func Faults(err error) (all []*Error) {
 		return nil
 	}
 	for _, e := range joined.Unwrap() {
-		var fault *Error
-		if errors.As(e, &fault) {
+		if fault, ok := errors.AsType[*Error](e); ok {
 			all = append(all, fault)
 		}
 	}

@@ -26,37 +26,51 @@ type key struct {
 	touches, nothing bool // the claim is made; it is empty
 }
 
+// keyed says which parts of a key the rules read.
+type keyed struct {
+	principal, tenant, session, client, agent, attended, mode, tags, needsUser, claims bool
+}
+
+func (r *reads) keyed() keyed {
+	k := keyed{
+		principal: r.principal, tenant: r.tenant || r.keys["tenant"], session: r.keys["session"], client: r.keys["client"],
+		agent: r.keys["agent"], attended: r.keys["attended"], mode: r.keys["mode"], tags: r.tags, needsUser: r.needsUser,
+	}
+	for _, word := range claimWords() {
+		k.claims = k.claims || r.keys[claimsPrefix+word]
+	}
+	return k
+}
+
 func (s *Set) key(q *tool.Request) key {
 	k := key{name: q.Name, source: q.Source.Name, trust: q.Source.Trust}
-	r := &s.reads
+	r := &s.keyed
 	if r.principal {
 		k.principal = principal(q)
 	}
-	if r.tenant || r.keys["tenant"] {
+	if r.tenant {
 		k.tenant = q.Caller.Tenant
 	}
+	if r.session {
+		k.session = q.Caller.Session
+	}
+	if r.client {
+		k.client = q.Caller.Client
+	}
+	if r.agent {
+		k.agent = q.Caller.Agent
+	}
+	if r.mode {
+		k.mode = q.Mode
+	}
+	k.attended = r.attended && q.Caller.Attended
 	if q.Tool != nil {
 		if r.tags {
 			k.tags = strings.Join(q.Tool.Tags, "\x00")
 		}
 		k.needsUser = r.needsUser && q.Tool.NeedsUser
 	}
-	if s.caller {
-		if r.keys["session"] {
-			k.session = q.Caller.Session
-		}
-		if r.keys["client"] {
-			k.client = q.Caller.Client
-		}
-		if r.keys["agent"] {
-			k.agent = q.Caller.Agent
-		}
-		if r.keys["mode"] {
-			k.mode = q.Mode
-		}
-		k.attended = r.keys["attended"] && q.Caller.Attended
-	}
-	if s.claims {
+	if r.claims {
 		if k.varies = q.Varies; !q.Varies {
 			c := &q.Claims
 			k.claims = [5]bool{c.ReadOnly, c.Parallel, c.Reversible, c.Local, c.Idempotent}

@@ -48,8 +48,7 @@ type Set struct {
 	patterns  map[string]policy.Rule // by key of the flat context
 	reads     reads                  // of all rules
 	workspace string
-	// Whether the rules read attributes of the caller, or claims.
-	caller, claims bool
+	keyed     keyed
 
 	mu    sync.RWMutex
 	known map[key]*narrowed
@@ -61,6 +60,7 @@ var _ policy.Policy = (*Set)(nil)
 type rule struct {
 	index           int
 	id, short       string
+	name            string // in decisions
 	file            string
 	line            int
 	verdict         tool.Verdict
@@ -104,11 +104,7 @@ func New(rules Rules, files ...File) (*Set, error) {
 	if faults = append(faults, s.name()...); len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}
-	for k := range s.reads.keys {
-		kind, _, more := strings.Cut(k, ".")
-		s.claims = s.claims || kind == "claims"
-		s.caller = s.caller || !more
-	}
+	s.keyed = s.reads.keyed()
 	return s, nil
 }
 
@@ -193,6 +189,9 @@ func (s *Set) name() (faults []error) {
 				r.id = id
 			}
 		}
+		if r.name = r.short; r.name == "" {
+			r.name = fmt.Sprintf("%s (%s:%d)", r.id, r.file, r.line)
+		}
 		r.source.Annotations = annotated(r.source.Annotations, r.id)
 	}
 	return faults
@@ -232,12 +231,4 @@ func visible(c rune) rune {
 		return ' '
 	}
 	return c
-}
-
-// name is how decisions name a rule.
-func (r *rule) name() string {
-	if r.short != "" {
-		return r.short
-	}
-	return fmt.Sprintf("%s (%s:%d)", r.id, r.file, r.line)
 }

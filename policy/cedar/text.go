@@ -237,14 +237,15 @@ func explainParse(f File, list []token, next token, err error) error {
 	if found := regexp.MustCompile(`(?s)^(?:exact )?got .* want (\S+)$`).FindStringSubmatch(text); found != nil {
 		return t.fault(f, "got %s, want %q", t.said(), found[1])
 	}
-	for part, want := range map[string]string{
-		"expected ident": "a name", "expected ident or string": "a name or a text in quotes", "expected string": "a text in quotes",
-		"expected string literal": "a text in quotes", "expected ident after dot": "a name", "expected ident or reserved keyword": "a name",
-		"invalid primary": "a value", "unexpected token": "a name or a text in quotes",
-	} {
-		if text == part {
-			return t.fault(f, "got %s, want %s", t.said(), want)
-		}
+	switch text {
+	case "expected ident", "expected ident after dot", "expected ident or reserved keyword":
+		return t.fault(f, "got %s, want a name", t.said())
+	case "expected ident or string", "unexpected token":
+		return t.fault(f, "got %s, want a name or a text in quotes", t.said())
+	case "expected string", "expected string literal":
+		return t.fault(f, "got %s, want a text in quotes", t.said())
+	case "invalid primary":
+		return t.fault(f, "got %s, want a value", t.said())
 	}
 	if strings.HasPrefix(text, "unexpected effect") {
 		return t.fault(f, "got %s, want permit or forbid", t.said())
