@@ -16,6 +16,7 @@ const remembered = 24 * time.Hour
 // How a question can be over.
 const (
 	used      = "used"
+	rejected  = "rejected" // used, and it was a no
 	withdrawn = "withdrawn"
 	expired   = "expired" // and was found to be so: it stays so whatever the clock says
 )
@@ -176,8 +177,12 @@ func (s *Store) Use(ctx context.Context, id, digest string) (policy.Answer, erro
 		if answer, err = unsealAnswer(id, sealed); err != nil {
 			return err
 		}
+		over := used
+		if !answer.Allow {
+			over = rejected
+		}
 		if err := one(policy.ErrUsed)(tx.ExecContext(ctx, `UPDATE questions SET over = ?, body = '', forget = ? WHERE place = ? AND answer = ? AND over = ?`,
-			used, a.gone(now), a.place, a.answer.Int64, a.over)); err != nil {
+			over, a.gone(now), a.place, a.answer.Int64, a.over)); err != nil {
 			return err
 		}
 		return one(policy.ErrUsed)(tx.ExecContext(ctx, `UPDATE answers SET used = 1 WHERE number = ? AND used = 0`, a.answer.Int64))
@@ -192,7 +197,7 @@ func (a *asked) usable(digest string, now time.Time) error {
 	switch {
 	case a.Digest != digest:
 		return policy.ErrChanged
-	case a.over == used:
+	case a.over == used || a.over == rejected:
 		return policy.ErrUsed
 	}
 	if err := a.open(now); err != nil {
@@ -212,6 +217,8 @@ func (s *Store) Find(ctx context.Context, id string) (policy.Question, error) {
 		switch {
 		case err != nil:
 			return err
+		case a.over == rejected:
+			return policy.ErrRejected
 		case a.over == used || a.over == withdrawn:
 			return policy.ErrUsed
 		case a.over == expired || !a.Expires.IsZero() && !s.now().Before(a.Expires):

@@ -24,7 +24,7 @@ CREATE TABLE questions (
 	asked   TEXT NOT NULL,
 	expires TEXT NOT NULL,
 	body    TEXT NOT NULL, -- '': it is over
-	over    TEXT NOT NULL DEFAULT '', -- or used, withdrawn, expired
+	over    TEXT NOT NULL DEFAULT '', -- or used, rejected, withdrawn, expired
 	answer  INTEGER, -- its number
 	forget  TEXT NOT NULL -- when nothing is kept of it
 ) STRICT;

@@ -176,16 +176,18 @@ func (in inbox) wantFound(id string, want error) {
 
 func (in inbox) finds() {
 	in.wantFound("open", policy.ErrNotAsked)
-	for _, id := range []string{"open", "answered", "used", "withdrawn"} {
+	for _, id := range []string{"open", "answered", "used", "rejected", "withdrawn"} {
 		in.ask(about(id, time.Hour))
 	}
 	in.ask(expiredOne("expired"))
 	in.answer("answered", policy.Answer{Allow: true})
 	in.answer("used", policy.Answer{Allow: true, By: "ada"})
 	in.use("used", "ada")
+	in.answer("rejected", policy.Answer{By: "bob"})
+	in.use("rejected", "bob")
 	in.answer("withdrawn", policy.Answer{Withdrawn: true})
 	for id, want := range map[string]error{
-		"open": nil, "answered": nil, "used": policy.ErrUsed, "withdrawn": policy.ErrUsed, "expired": policy.ErrExpired, "nosuch": policy.ErrNotAsked,
+		"open": nil, "answered": nil, "used": policy.ErrUsed, "rejected": policy.ErrRejected, "withdrawn": policy.ErrUsed, "expired": policy.ErrExpired, "nosuch": policy.ErrNotAsked,
 	} {
 		in.wantFound(id, want)
 	}
