@@ -259,21 +259,22 @@ func everything(t *rapid.T, q *tool.Request) (lib.EntityMap, lib.Request) {
 		}
 	}
 	principal, resource := lib.NewEntityUID("Principal", lib.String(who)), lib.NewEntityUID("Tool", lib.String(q.Name))
-	return lib.EntityMap{
-			principal: {UID: principal, Attributes: lib.NewRecord(lib.RecordMap{"tenant": lib.String(q.Caller.Tenant)})},
-			resource: {UID: resource, Parents: lib.NewEntityUIDSet(parents...), Attributes: lib.NewRecord(lib.RecordMap{
-				"name": lib.String(q.Name), "source": lib.String(q.Source.Name), "trust": lib.String(q.Source.Trust.String()), "trust_level": lib.Long(level),
-				"tags": lib.NewSet(tags...), "needs_user": lib.Boolean(needs),
-			})},
-		}, lib.Request{Principal: principal, Action: lib.NewEntityUID("Action", "call"), Resource: resource, Context: lib.NewRecord(lib.RecordMap{
-			"session": lib.String(q.Caller.Session), "client": lib.String(q.Caller.Client), "agent": lib.String(q.Caller.Agent), "tenant": lib.String(q.Caller.Tenant),
-			"attended": lib.Boolean(q.Caller.Attended), "mode": lib.String(mode),
-			"args": lib.NewRecord(args), "unheld": lib.NewRecord(unheld), "covered": lib.NewSet(covered...), "met": lib.NewSet(met...),
-			"claims": lib.NewRecord(lib.RecordMap{
-				"read_only": lib.Boolean(c.ReadOnly), "parallel": lib.Boolean(c.ReadOnly || c.Parallel), "reversible": lib.Boolean(c.Reversible), "local": lib.Boolean(c.Local),
-				"idempotent": lib.Boolean(c.Idempotent), "destructive": lib.Boolean(!c.ReadOnly && !c.Reversible), "class": lib.String(c.Class()), "side_effect": lib.String(c.SideEffect()),
-			}),
-		})}
+	entities := lib.EntityMap{
+		principal: {UID: principal, Attributes: lib.NewRecord(lib.RecordMap{"tenant": lib.String(q.Caller.Tenant)})},
+		resource: {UID: resource, Parents: lib.NewEntityUIDSet(parents...), Attributes: lib.NewRecord(lib.RecordMap{
+			"name": lib.String(q.Name), "source": lib.String(q.Source.Name), "trust": lib.String(q.Source.Trust.String()), "trust_level": lib.Long(level),
+			"tags": lib.NewSet(tags...), "needs_user": lib.Boolean(needs),
+		})},
+	}
+	return entities, lib.Request{Principal: principal, Action: lib.NewEntityUID("Action", "call"), Resource: resource, Context: lib.NewRecord(lib.RecordMap{
+		"session": lib.String(q.Caller.Session), "client": lib.String(q.Caller.Client), "agent": lib.String(q.Caller.Agent), "tenant": lib.String(q.Caller.Tenant),
+		"attended": lib.Boolean(q.Caller.Attended), "mode": lib.String(mode),
+		"args": lib.NewRecord(args), "unheld": lib.NewRecord(unheld), "covered": lib.NewSet(covered...), "met": lib.NewSet(met...),
+		"claims": lib.NewRecord(lib.RecordMap{
+			"read_only": lib.Boolean(c.ReadOnly), "parallel": lib.Boolean(c.ReadOnly || c.Parallel), "reversible": lib.Boolean(c.Reversible), "local": lib.Boolean(c.Local),
+			"idempotent": lib.Boolean(c.Idempotent), "destructive": lib.Boolean(!c.ReadOnly && !c.Reversible), "class": lib.String(c.Class()), "side_effect": lib.String(c.SideEffect()),
+		}),
+	})}
 }
 
 // convert makes a Cedar value of a JSON value, if there is one.

@@ -58,62 +58,62 @@ func TestConditions(t *testing.T) {
 	q.Caller = tool.Caller{Principal: "ann", Tenant: "acme", Session: "s", Client: "c", Agent: "g", Attended: true}
 	q.Claims = tool.Claims{Local: true, Reversible: true}
 	q.Mode = "auto"
-	for condition, want := range map[string]string{
-		`principal == Principal::"ann" && principal.tenant == "acme" && context.tenant == "acme"`: "allow",
-		`principal has tenant && action == Action::"call"`:                                        "allow",
-		`resource == Tool::"fs_write" && resource in Source::"box" && resource in Tag::"web"`:     "allow",
-		`resource in Tag::"nope"`:                                 "silent",
-		`resource.name == "fs_write" && resource.source == "box"`: "allow",
-		`resource.trust == "own" && resource.trust_level >= 5`:    "allow",
-		`resource.trust_level > 5`:                                "silent",
-		`resource.tags.containsAll(["files", "web"])`:             "allow",
-		`resource.needs_user`:                                     "silent",
-		`context.session == "s" && context.client == "c" && context.agent == "g" && context.attended && context.mode == "auto"`: "allow",
-		`context.claims.local && context.claims.reversible && !context.claims.destructive && !context.claims.read_only`:         "allow",
-		`context.claims.class == "write" && context.claims.side_effect == "side-effecting" && !context.claims.parallel`:         "allow",
-		`context has args && context has session && context.claims has class`:                                                   "allow",
-		`context.args.path like "/etc/*" && context.args.n == 5 && context.args.big == 1000`:                                    "allow",
-		`context.args["path"] == "/etc/passwd"`:                                                                                 "allow",
-		`context.args.list == [1, "a", "a"]`:                                                                                    "allow",
-		`context.args.o.a.b && context.args.o == {"a": {"b": true}}`:                                                            "allow",
-		`context.args.o has a && !(context.args.o has c)`:                                                                       "allow",
-		`context.args has o.a.b`:                                        "allow",
-		`context.args.key == "v"`:                                       "allow",
-		`context.args has path && !(context.args has missing)`:          "allow",
-		`context.args.missing == 1`:                                     "deny",
-		`context.args.half > 1`:                                         "deny",
-		`context.args has half`:                                         "deny", // it is there, but cannot be read
-		`!(context.args has none)`:                                      "deny",
-		`context.args has huge`:                                         "deny",
-		`["a"].containsAll(context.args.bad)`:                           "deny",
-		`context.args.half_o == {"a": 1}`:                               "deny",
-		`context.args.half_o.a == 1`:                                    "deny",
-		`context.args.path == "x" && context.args.half > 1`:             "silent", // not reached
-		`context.args.path`:                                             "deny",
-		`context.args.path > 1`:                                         "deny",
-		`context.session > 1`:                                           "deny",
-		`false && context.session > 1`:                                  "silent",
-		`context.args.n == 5 && context.session > 1`:                    "deny",
-		`context.args.n == 6 && context.session > 1`:                    "silent",
-		`if context.attended then context.args.n == 5 else 1`:           "allow",
-		`if context.args.n == 5 then 1 else true`:                       "deny",
-		`context.covered.contains("path: /etc/**")`:                     "allow",
-		`context.covered.contains("path: src/**")`:                      "silent",
-		`context.met.contains("path: /etc/passwd")`:                     "allow",
-		`context.covered.containsAny(["path: src/**", "path: /etc/*"])`: "allow",
-		`context.covered.containsAll(["path: src/**", "path: /etc/*"])`: "silent",
-		`context.covered.containsAll([])`:                               "allow",
-		`context.covered.containsAny([])`:                               "silent",
-		`context.met.contains("git*")`:                                  "allow", // not known
-		`context.covered.contains("git*")`:                              "silent",
+	for _, tt := range []struct{ condition, want string }{
+		{`principal == Principal::"ann" && principal.tenant == "acme" && context.tenant == "acme"`, "allow"},
+		{`principal has tenant && action == Action::"call"`, "allow"},
+		{`resource == Tool::"fs_write" && resource in Source::"box" && resource in Tag::"web"`, "allow"},
+		{`resource in Tag::"nope"`, "silent"},
+		{`resource.name == "fs_write" && resource.source == "box"`, "allow"},
+		{`resource.trust == "own" && resource.trust_level >= 5`, "allow"},
+		{`resource.trust_level > 5`, "silent"},
+		{`resource.tags.containsAll(["files", "web"])`, "allow"},
+		{`resource.needs_user`, "silent"},
+		{`context.session == "s" && context.client == "c" && context.agent == "g" && context.attended && context.mode == "auto"`, "allow"},
+		{`context.claims.local && context.claims.reversible && !context.claims.destructive && !context.claims.read_only`, "allow"},
+		{`context.claims.class == "write" && context.claims.side_effect == "side-effecting" && !context.claims.parallel`, "allow"},
+		{`context has args && context has session && context.claims has class`, "allow"},
+		{`context.args.path like "/etc/*" && context.args.n == 5 && context.args.big == 1000`, "allow"},
+		{`context.args["path"] == "/etc/passwd"`, "allow"},
+		{`context.args.list == [1, "a", "a"]`, "allow"},
+		{`context.args.o.a.b && context.args.o == {"a": {"b": true}}`, "allow"},
+		{`context.args.o has a && !(context.args.o has c)`, "allow"},
+		{`context.args has o.a.b`, "allow"},
+		{`context.args.key == "v"`, "allow"},
+		{`context.args has path && !(context.args has missing)`, "allow"},
+		{`context.args.missing == 1`, "deny"},
+		{`context.args.half > 1`, "deny"},
+		{`context.args has half`, "deny"}, // it is there, but cannot be read
+		{`!(context.args has none)`, "deny"},
+		{`context.args has huge`, "deny"},
+		{`["a"].containsAll(context.args.bad)`, "deny"},
+		{`context.args.half_o == {"a": 1}`, "deny"},
+		{`context.args.half_o.a == 1`, "deny"},
+		{`context.args.path == "x" && context.args.half > 1`, "silent"}, // not reached
+		{`context.args.path`, "deny"},
+		{`context.args.path > 1`, "deny"},
+		{`context.session > 1`, "deny"},
+		{`false && context.session > 1`, "silent"},
+		{`context.args.n == 5 && context.session > 1`, "deny"},
+		{`context.args.n == 6 && context.session > 1`, "silent"},
+		{`if context.attended then context.args.n == 5 else 1`, "allow"},
+		{`if context.args.n == 5 then 1 else true`, "deny"},
+		{`context.covered.contains("path: /etc/**")`, "allow"},
+		{`context.covered.contains("path: src/**")`, "silent"},
+		{`context.met.contains("path: /etc/passwd")`, "allow"},
+		{`context.covered.containsAny(["path: src/**", "path: /etc/*"])`, "allow"},
+		{`context.covered.containsAll(["path: src/**", "path: /etc/*"])`, "silent"},
+		{`context.covered.containsAll([])`, "allow"},
+		{`context.covered.containsAny([])`, "silent"},
+		{`context.met.contains("git*")`, "allow"}, // not known
+		{`context.covered.contains("git*")`, "silent"},
 	} {
-		s := set(t, cedar.Rules{Workspace: "/work"}, "permit (principal, action, resource) when { "+condition+" };")
-		if got := s.Decide(q); got.Verdict.String() != want {
-			t.Errorf("P2 %s: got %+v, want %s", condition, got, want)
+		s := set(t, cedar.Rules{Workspace: "/work"}, "permit (principal, action, resource) when { "+tt.condition+" };")
+		if got := s.Decide(q); got.Verdict.String() != tt.want {
+			t.Errorf("P2 %s: got %+v, want %s", tt.condition, got, tt.want)
 		}
 		again := set(t, cedar.Rules{}, s.String())
-		if got := again.Decide(q); got.Verdict.String() != want {
-			t.Errorf("P2 %s: read again as %s: got %+v, want %s", condition, s, got, want)
+		if got := again.Decide(q); got.Verdict.String() != tt.want {
+			t.Errorf("P2 %s: read again as %s: got %+v, want %s", tt.condition, s, got, tt.want)
 		}
 	}
 }
