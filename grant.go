@@ -37,19 +37,13 @@ func (c *call) answeredBy(g *policy.Grant) {
 	}
 }
 
-// grant makes a yes last, where its person wants that. The call goes on either
-// way.
+// grant makes a yes last, where its person wants that and the inbox has not done
+// it. The call goes on either way.
 func (c *call) grant(q *policy.Question, a policy.Answer) {
-	if a.Rule == "" || q.Check(a) != nil {
+	set := c.turn.set
+	g, ok := q.Grant(a, time.Now())
+	if !ok || set.kept {
 		return
-	}
-	set, r := c.turn.set, c.req
-	g := policy.Grant{
-		Rule: a.Rule, Caller: policy.Asker{Tenant: r.Caller.Tenant, Principal: r.Caller.Principal, Session: r.Caller.Session},
-		Source: r.Source.Name, Definition: q.Definition, Second: a.Second, By: a.By, Question: q.ID, Made: time.Now(),
-	}
-	if a.Always {
-		g.Caller.Session = ""
 	}
 	_, err := atInbox(c, func(ctx context.Context) (string, error) { return set.ledger.Grant(ctx, g) })
 	if err != nil && set.observe != nil {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,8 +61,10 @@ type Runtime struct {
 	// otherwise with Session.SetMode. "": the rules say it.
 	Mode policy.Mode
 	// Workspace is the folder that policy.ModeEdit allows changes in, absolute.
-	// "": none.
+	// "": none. Protected are files and folders that no mode lets calls change
+	// unasked, beside .ferrule and ferrule.yaml in there: those that rules stand in.
 	Workspace string
+	Protected []string
 
 	// Hooks see every call, in this order.
 	Hooks []Hook
@@ -157,10 +160,12 @@ type settings struct {
 	askReads    bool
 	ledger      policy.Ledger
 	lasting     bool // the ledger is the host's
+	kept        bool // it is the inbox too, which keeps the rules that answers are made to last as
 	rates       []policy.Rate
 	badRate     error
 	mode        policy.Mode
 	workspace   string
+	protected   []string
 	hooks       []Hook
 	observe     func(audit.Event)
 	limit       int
@@ -263,8 +268,14 @@ func (rt *Runtime) take() {
 // govern takes how sessions stand.
 func (s *settings) govern(rt *Runtime) {
 	s.ledger, s.lasting = rt.Ledger, rt.Ledger != nil
-	if !s.lasting {
+	if own, ok := s.inbox.(*policy.Memory); !s.lasting && ok {
+		s.ledger = own
+	} else if !s.lasting {
 		s.ledger = new(policy.Memory)
+	}
+	s.kept = traceOf(reflect.ValueOf(s.inbox)) == traceOf(reflect.ValueOf(s.ledger))
+	for _, p := range rt.Protected {
+		s.protected = append(s.protected, filepath.ToSlash(filepath.Clean(p)))
 	}
 	s.rates = slices.Clone(rt.Rates)
 	for i, r := range s.rates {

@@ -43,6 +43,10 @@ type Case struct {
 	// Workspace is the folder that ModeEdit allows changes in, absolute and with
 	// slashes; "": none.
 	Workspace string
+	// Protected are files and folders that no mode says yes to changes of, beside
+	// .ferrule and ferrule.yaml in the workspace: who changes them changes the
+	// rules. Absolute, with slashes.
+	Protected []string
 	// Confined: the call runs isolated, without network, and writes only in the
 	// workspace.
 	Confined bool

@@ -144,6 +144,8 @@ func (a Answer) clone() Answer {
 //   - hands an answer out once, and only for the digest that was asked about,
 //   - refuses answers and uses after the question has expired, and where the
 //     clock stands before the time of asking,
+//   - keeps the [Question.Grant] of an answer in the same step, if it is a Ledger
+//     too,
 //   - shares no memory with its callers: what goes in and out is copied,
 //   - is safe for concurrent use, also by several processes if it lasts longer
 //     than one.

@@ -64,6 +64,23 @@ func (g Grant) Exact() bool {
 	return err == nil && len(rule.calls) == 1 && rule.calls[0].kind == kindArgs
 }
 
+// Grant is the rule that an answer to q is made to last as; ok is false where it
+// is for this once.
+func (q Question) Grant(a Answer, now time.Time) (g Grant, ok bool) {
+	if a.Rule == "" || q.Check(a) != nil {
+		return g, false
+	}
+	g = Grant{
+		Rule: a.Rule, Caller: q.Caller.who(), Source: q.Source.Name, Definition: q.Definition,
+		Second: a.Second, By: a.By, Question: q.ID, Made: now,
+	}
+	if a.Always {
+		g.Caller.Session = ""
+	}
+	g.ID = g.Name()
+	return g, true
+}
+
 // SessionState is what is kept of a session.
 type SessionState struct {
 	Caller Asker `json:"caller"` // Tenant, Principal and Session name it

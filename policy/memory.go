@@ -98,6 +98,9 @@ func (m *Memory) Answer(_ context.Context, id string, answer Answer) error {
 	if err == nil {
 		answer = answer.clone()
 		a.answer = &answer
+		if g, ok := a.Grant(answer, now); ok {
+			m.ledger.keep(g)
+		}
 		delete(m.open, id)
 		if answer.Withdrawn {
 			a.strip()

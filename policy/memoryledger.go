@@ -96,15 +96,16 @@ func (l *memoryLedger) sweep(now time.Time) {
 }
 
 // Grant keeps a grant.
-func (m *Memory) Grant(_ context.Context, g Grant) (string, error) {
-	l := &m.ledger
+func (m *Memory) Grant(_ context.Context, g Grant) (string, error) { return m.ledger.keep(g), nil }
+
+func (l *memoryLedger) keep(g Grant) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	g.ID = g.Name()
 	if !slices.ContainsFunc(l.grants, func(o Grant) bool { return o.ID == g.ID }) {
 		l.grants = append(l.grants, g)
 	}
-	return g.ID, nil
+	return g.ID
 }
 
 // Grants lists those for a caller.

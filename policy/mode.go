@@ -63,7 +63,7 @@ func (c Case) inMode(r Ruling) Ruling {
 			return Ruling{By: ByMode, Decision: tool.Decision{Verdict: tool.Allow, Rule: "mode edit", Reason: "it can be undone, and stays within the workspace"}}
 		}
 	case ModeAuto:
-		if r.Asks() && !r.Firm && (c.Confined || !c.Claims.Destructive()) {
+		if r.Asks() && !r.Firm && (c.Confined || !c.Claims.Destructive()) && !c.protects() {
 			return r.yes(c.Mode)
 		}
 	case ModeObserve, ModeDryRun:
@@ -95,5 +95,16 @@ func (c Case) undoable() bool {
 		return false
 	}
 	home := tool.Access{Resource: "file:" + strings.TrimSuffix(rooted(c.Workspace), "/")}
-	return !slices.ContainsFunc(c.Claims.Touches, func(a tool.Access) bool { return !home.Covers(a) })
+	return !slices.ContainsFunc(c.Claims.Touches, func(a tool.Access) bool { return !home.Covers(a) }) && !c.protects()
+}
+
+// protects reports whether a call says that it changes what the rules stand in.
+func (c Case) protects() bool {
+	paths := c.Protected
+	if w := strings.TrimSuffix(rooted(c.Workspace), "/"); c.Workspace != "" {
+		paths = append(slices.Clip(paths), w+"/.ferrule", w+"/ferrule.yaml")
+	}
+	return slices.ContainsFunc(c.Claims.Touches, func(a tool.Access) bool {
+		return slices.ContainsFunc(paths, func(p string) bool { return a.Write && a.Meets(tool.Access{Resource: "file:" + rooted(p)}) })
+	})
 }

@@ -55,6 +55,10 @@ func TestModes(t *testing.T) {
 		{"P10 nobody spoke, a server's tool edits in the workspace", edit, tool.MCP, nil, false, "? ? d a a a d"},
 		{"P10 nobody spoke, it edits outside", outside, tool.Own, nil, false, "? ? d a a a d"},
 		{"P10 nobody spoke, it edits beside a workspace of a like name", beside, tool.Own, nil, false, "? ? d a a a d"},
+		{"P10 nobody spoke, it changes the rules", touching(tool.Claims{Reversible: true, Local: true}, "file:/work/ferrule.yaml"), tool.Own, nil, false, "? ? d ? a a d"},
+		{"P10 nobody spoke, it changes the state", touching(tool.Claims{Reversible: true, Local: true}, "file:/work/.ferrule/ferrule.db"), tool.Own, nil, false, "? ? d ? a a d"},
+		{"P10 nobody spoke, it changes all of the workspace", touching(tool.Claims{Reversible: true, Local: true}, "file:/work"), tool.Own, nil, false, "? ? d ? a a d"},
+		{"P10 nobody spoke, it changes what is protected", touching(tool.Claims{Reversible: true, Local: true}, "file:/work/rules/a.cedar"), tool.Own, nil, false, "? ? d ? a a d"},
 		{"P10 nobody spoke, it changes a table", table, tool.Own, nil, false, "? ? d a a a d"},
 		{"P10 nobody spoke, it touches nothing", nothing, tool.Own, nil, false, "? a d a a a d"},
 		{"P10 nobody spoke, it does not say what it touches", unsure, tool.Own, nil, false, "? ? d a a a d"},
@@ -83,7 +87,7 @@ func TestModes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var got, alone []string
 			for _, m := range allModes {
-				c := policy.Case{Name: "x", Claims: tt.claims, Trust: tt.trust, Mode: m, Workspace: "/work", Confined: tt.confined, Person: true}
+				c := policy.Case{Name: "x", Claims: tt.claims, Trust: tt.trust, Mode: m, Workspace: "/work", Protected: []string{"/work/rules"}, Confined: tt.confined, Person: true}
 				r := policy.Combine(c, tt.voices...)
 				got = append(got, letters[r.Verdict])
 				c.Person = false
