@@ -12,13 +12,19 @@ import (
 
 	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/policy/cedar"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // own is a session with these tools, which the program allows itself; nil:
 // nothing is recorded.
 func own(record *ferrule.Recorder, tools ...*tool.Tool) (*ferrule.Session, error) {
-	rt := &ferrule.Runtime{Policy: policy.AllowOwn{}, Record: record}
+	return under(policy.AllowOwn{}, record, tools...)
+}
+
+// under is a session of a program with these tools and rules.
+func under(rules policy.Policy, record *ferrule.Recorder, tools ...*tool.Tool) (*ferrule.Session, error) {
+	rt := &ferrule.Runtime{Policy: rules, Record: record}
 	if err := rt.Add(tools...); err != nil {
 		return nil, err
 	}
@@ -76,6 +82,7 @@ func do(ctx context.Context, view *ferrule.View, calls []tool.Call) func() error
 const (
 	oneCall      = "one no-op Cooperative call, its whole life"
 	recordedCall = "one no-op Cooperative call, recorded"
+	ruledCall    = "one no-op Cooperative call, under five rules that do not depend on it"
 	spawned      = "the floor on a goroutine of its own"
 	otherCall    = "one no-op call of another tool"
 	tenCalls     = "a turn of 10 no-op calls that may overlap"
@@ -89,6 +96,10 @@ const (
 // runtimeWorks are what a call and a turn cost.
 func runtimeWorks(ctx context.Context) ([]work, error) {
 	list := []work{{spawned, 0, -1, onGoroutine(ctx)}}
+	constant, err := cedar.New(cedar.Rules{Allow: []string{"fs_read*", "sea*"}, Ask: []string{"tag:web", "source:github"}, Deny: []string{"shell"}})
+	if err != nil {
+		return nil, err
+	}
 	for _, w := range []struct {
 		name        string
 		ratio       float64
@@ -96,21 +107,23 @@ func runtimeWorks(ctx context.Context) ([]work, error) {
 		cooperative bool
 		calls       int
 		record      *ferrule.Recorder
+		rules       policy.Policy
 	}{
 		// Wanted are 0.85 floors for the one, of which looking for loops takes a
 		// tenth, and 10 for the ten. The bounds hold what has been reached, with
 		// room for a busy machine.
-		{oneCall, 1, 14, true, 1, nil},
-		{recordedCall, 0, 14, true, 1, ferrule.NewRecorder(io.Discard)},
-		{otherCall, 0, -1, false, 1, nil},
-		{tenCalls, 15, -1, false, 10, nil},
-		{hundredCalls, 0, -1, false, 100, nil},
+		{oneCall, 1, 14, true, 1, nil, policy.AllowOwn{}},
+		{recordedCall, 0, 14, true, 1, ferrule.NewRecorder(io.Discard), policy.AllowOwn{}},
+		{ruledCall, 1, 14, true, 1, nil, constant},
+		{otherCall, 0, -1, false, 1, nil, policy.AllowOwn{}},
+		{tenCalls, 15, -1, false, 10, nil, policy.AllowOwn{}},
+		{hundredCalls, 0, -1, false, 100, nil, policy.AllowOwn{}},
 	} {
 		t, err := noop(w.cooperative)
 		if err != nil {
 			return nil, err
 		}
-		s, err := own(w.record, t)
+		s, err := under(w.rules, w.record, t)
 		if err != nil {
 			return nil, err
 		}
@@ -236,6 +249,7 @@ func comparisons() []comparison {
 		// costs several floors where a core is idle: no more than that is ours.
 		{"one no-op call of another tool to the floor on a goroutine", otherCall, spawned, 1.8, cpu, false},
 		{"what recording adds to one no-op Cooperative call, in floors", recordedCall, oneCall, 0.3, cpu, true},
+		{"what five rules that do not depend on it add to one no-op Cooperative call, in floors", ruledCall, oneCall, 0.1, cpu, true},
 		{"CPU of 100 calls to that of 10", hundredCalls, tenCalls, 10.5, cpu, false},
 		{"allocations of 100 calls to those of 10", hundredCalls, tenCalls, 10.5, allocs, false},
 		{"planning 10,000 calls to planning 1,000", plan10000, plan1000, 15, cpu, false},
