@@ -35,8 +35,8 @@ type Caller struct {
 
 // Source is where a tool comes from.
 type Source struct {
-	Name  string // "" for the program's own tools; never with __ in it
-	Trust Trust
+	Name  string `json:"name"` // "" for the program's own tools; never with __ in it
+	Trust Trust  `json:"trust"`
 }
 
 // Trust is how far a source is believed. The zero value is the least.

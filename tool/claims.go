@@ -15,14 +15,14 @@ import (
 // Alone is within a turn: turns of one session that run at the same time are not
 // ordered with each other.
 type Claims struct {
-	ReadOnly   bool // changes no lasting state; implies Parallel
-	Parallel   bool // may overlap other parallel calls
-	Reversible bool // what it changes can be undone
-	Local      bool // reaches nothing outside this machine
-	Idempotent bool // a second run does no more than the first
+	ReadOnly   bool `json:"read_only"`  // changes no lasting state; implies Parallel
+	Parallel   bool `json:"parallel"`   // may overlap other parallel calls
+	Reversible bool `json:"reversible"` // what it changes can be undone
+	Local      bool `json:"local"`      // reaches nothing outside this machine
+	Idempotent bool `json:"idempotent"` // a second run does no more than the first
 	// Touches are the exact resources read and written. Nil is not claimed:
 	// everything. Empty is a claim: nothing.
-	Touches []Access
+	Touches []Access `json:"touches"`
 }
 
 // Access is one resource that a call reads or writes. A resource is a path such
@@ -31,8 +31,8 @@ type Claims struct {
 // . .. // or a / at the end, for files absolute and with slashes (on Windows
 // file:/c:/a). [Claims.Check] says what is wrong with one.
 type Access struct {
-	Resource string
-	Write    bool
+	Resource string `json:"resource"`
+	Write    bool   `json:"write"`
 }
 
 func (c Claims) clone() Claims {
