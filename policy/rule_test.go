@@ -506,17 +506,28 @@ func TestOffers(t *testing.T) {
 	if got := policy.Offers(q, nil); len(got) != 2 || got[1] != "box__shell" {
 		t.Errorf("P5 a call that can be undone: got %q, want its arguments and the tool", got)
 	}
-	for _, path := range []string{"/work/a ", "/work/a\u00a0", " /work/a", "/work/a, b", `/work/"a"`, "/work/a)"} {
-		q := facts(t, tool.Facts{Paths: []string{path}}, tool.Claims{})
+	for _, path := range []string{"/work/a ", "/work/a\u00a0", "/work/a, b", "/work/a)", `/work/\"a\"`} {
+		q := facts(t, tool.Facts{Paths: []string{strings.ReplaceAll(path, `\`, "")}}, tool.Claims{})
 		other := facts(t, tool.Facts{Paths: []string{"/work/a"}}, tool.Claims{})
-		for _, offer := range policy.Offers(q, []string{"path: " + strconv.Quote(path)})[1:] {
-			if r := rule(t, offer); !r.Covers(q) || r.Covers(other) {
-				t.Errorf("P5 offered for %q: %s covers it: %v, covers /work/a: %v, want true and false", path, offer, r.Covers(q), r.Covers(other))
-			}
+		got := policy.Offers(q, []string{`path: "` + path + `"`})
+		if len(got) != 2 {
+			t.Errorf("P5 %q: got %q, want its arguments and the path", path, got)
+			continue
+		}
+		if r := rule(t, got[1]); !r.Covers(q) || r.Covers(other) {
+			t.Errorf("P5 offered for %q: %s covers it: %v, covers /work/a: %v, want true and false", path, r, r.Covers(q), r.Covers(other))
 		}
 	}
-	if got := policy.Offers(facts(t, tool.Facts{Paths: []string{"/work/a "}}, tool.Claims{}), []string{`path: "/work/a "`}); len(got) != 2 {
-		t.Errorf("P5 a path that ends in a blank: got %q, want its arguments and the path", got)
+	q = facts(t, tool.Facts{Paths: []string{"/work/a\u202eb"}}, tool.Claims{})
+	if got := policy.Offers(q, []string{"path: /work/**", "path: \"/work/a\u202eb\"", "path: /work/**, path: /" + strings.Repeat("x", 300)}); len(got) != 2 || got[1] != "box__shell(path: /work/**)" {
+		t.Errorf("P5 what a person cannot read: got %q, want its arguments and what can be read", got)
+	}
+	scopes = nil
+	for i := range 20 {
+		scopes = append(scopes, "path: /work/**, path: /"+strconv.Itoa(i))
+	}
+	if got := policy.Offers(q, scopes); len(got) > 10 {
+		t.Errorf("P5 more than a person reads: got %d offers", len(got))
 	}
 	q = facts(t, tool.Facts{Paths: []string{"C:/x"}}, tool.Claims{})
 	if got := policy.Offers(q, []string{"path: C:/**", "path: C:/x"}); len(got) != 2 || got[1] != "box__shell(path: /c:/x)" {
