@@ -155,10 +155,13 @@ func TestOddBooks(t *testing.T) {
 				}
 			})
 		})
-		t.Run("P1 calls run again when the ledger answers again: Update "+befall.name, func(t *testing.T) {
+		t.Run("P1 nothing runs once the ledger does not answer any more, until it does again: Update "+befall.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				books := &oddBooks{Memory: new(policy.Memory), befall: befall.f}
 				s := ferrule.SessionOf(viewWith(t, &ferrule.Runtime{Ledger: books, Policy: allowAll}, writerTool("one")))
+				if res := s.Call(t.Context(), "one", textArg("first")); res.Err != nil { // there are numbers for turns from now on
+					t.Fatal(res.Err)
+				}
 				waitLook()
 				books.method.Store("Update")
 				wantFailure(t, s.Call(t.Context(), "one", "{}"), tool.Denied, unknown)
