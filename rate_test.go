@@ -3,6 +3,7 @@ package ferrule_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -117,6 +118,40 @@ func TestRates(t *testing.T) {
 		rt := &ferrule.Runtime{Policy: allowAll, Rates: []policy.Rate{{Calls: 1}}, Ledger: uncounting{new(policy.Memory)}}
 		wantFailure(t, callOne(t, rt, readerTool("look"), "{}"), tool.Denied, "It could not be counted how many calls were made, so the call was denied.")
 	})
+	for _, full := range []int{1, 7, -2} {
+		t.Run(fmt.Sprintf("P9 a counter that names a place which is none lets nothing run: %d of 1", full), func(t *testing.T) {
+			rt := &ferrule.Runtime{Policy: allowAll, Rates: []policy.Rate{{Calls: 1}}, Ledger: miscounting{new(policy.Memory), full}}
+			d, runs := counted(writerTool("one"))
+			wantFailure(t, callOne(t, rt, d, "{}"), tool.Denied, "It could not be counted how many calls were made, so the call was denied.")
+			if runs.Load() != 0 {
+				t.Error("it ran")
+			}
+		})
+	}
+	t.Run("P9 a call that was handed back and goes on counts once", func(t *testing.T) {
+		kept := new(policy.Memory)
+		limited := func(rt *ferrule.Runtime, d *tool.Tool) {
+			asksWhom(rt, d)
+			rt.Policy, rt.Rates = allowAll, []policy.Rate{{Calls: 1}}
+		}
+		for name, second := range map[string]func(process) process{
+			"in the same process": func(p process) process { return p },
+			"in another":          func(process) process { return begins(t, kept, limited) },
+		} {
+			kept = new(policy.Memory)
+			first := begins(t, kept, limited)
+			n, res := first.turn(t, 0, sending("a"))
+			wantFailure(t, res[0], tool.Suspended, "")
+			say(t, kept, policy.Answer{Allow: true, Text: "bob"})
+			then := second(first)
+			if _, res = then.turn(t, n, sending("a")); res[0].Err != nil {
+				t.Errorf("%s: %v", name, res[0].Err)
+			}
+			if _, res = then.turn(t, 0, sending("a")); kindOf(res[0]) != tool.RateLimited {
+				t.Errorf("%s: the second call: %v, want no room for it", name, res[0].Err)
+			}
+		}
+	})
 }
 
 // uncounting is a ledger that cannot count.
@@ -124,4 +159,14 @@ type uncounting struct{ policy.Ledger }
 
 func (uncounting) Take(context.Context, []policy.Charge) (int, time.Duration, error) {
 	return 0, 0, errors.New("disk full")
+}
+
+// miscounting is a ledger that says something else than how it counted.
+type miscounting struct {
+	policy.Ledger
+	full int
+}
+
+func (l miscounting) Take(context.Context, []policy.Charge) (int, time.Duration, error) {
+	return l.full, time.Minute, nil
 }

@@ -1,6 +1,7 @@
 package ferrule_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -81,6 +82,35 @@ func TestHiddenByPolicy(t *testing.T) {
 		})
 		wantFailure(t, viewWith(t, rt, tools...).Do(t.Context(), tool.Call{Name: "no"})[0], tool.Denied, "Not this one.")
 	})
+	t.Run("R6 hidden by policy is denied in a stream too, by name and by alias", func(t *testing.T) {
+		d, runs := counted(no)
+		var kinds []string
+		v := viewWith(t, &ferrule.Runtime{Policy: rules()}, append([]tool.Tool{d}, tools[1:]...)...)
+		for res, err := range v.Stream(t.Context(), spoken(0, "no", "yes", "nay", "other")) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kinds = append(kinds, cmp.Or(string(kindOf(res)), "ran")); res.Err != nil && res.Err.Text != "Not this one." {
+				t.Errorf("text = %q", res.Err.Text)
+			}
+		}
+		if got := strings.Join(kinds, " "); got != "denied ran denied ran" || runs.Load() != 0 {
+			t.Errorf("got %s; the hidden one ran %d times", got, runs.Load())
+		}
+	})
+	t.Run("R6 a tool with an alias that is the name of a hidden one does not run in its place", func(t *testing.T) {
+		local, runs := counted(readerTool("local"))
+		local.Aliases = []string{"srv__no", "spare"}
+		rt := &ferrule.Runtime{Policy: &listed{words: map[string]tool.Verdict{"srv__no": tool.Deny}}}
+		if err := rt.Set(tool.Source{Name: "srv", Trust: tool.MCP}, checkedTool(t, writerTool("no"))); err != nil {
+			t.Fatal(err)
+		}
+		v := viewWith(t, rt, local)
+		res := v.Do(t.Context(), tool.Call{Name: "srv__no"}, tool.Call{Name: "spare"})
+		if wantFailure(t, res[0], tool.Denied, "Not this one."); res[1].Err != nil || runs.Load() != 1 {
+			t.Errorf("by its other alias: %v; it ran %d times, want once", res[1].Err, runs.Load())
+		}
+	})
 	t.Run("R2 what a filter leaves out is not there, hidden or not", func(t *testing.T) {
 		v := viewWith(t, &ferrule.Runtime{Policy: rules()}, tools...).Only(ferrule.Filter{Names: []string{"yes"}})
 		wantFailure(t, v.Do(t.Context(), tool.Call{Name: "no"})[0], tool.UnknownTool, "")
@@ -139,6 +169,18 @@ func (byCaller) Decide(r *tool.Request) tool.Decision {
 
 func (p byCaller) Fixed(r *tool.Request) (tool.Decision, bool) { return p.Decide(r), true }
 
+// byValues denies by what the host says of a caller.
+type byValues struct{}
+
+func (byValues) Decide(r *tool.Request) tool.Decision {
+	if blocked, _ := r.Caller.Values["blocked"].(bool); blocked {
+		return tool.Decision{Reason: "blocked"}
+	}
+	return tool.Decision{Verdict: tool.Allow}
+}
+
+func (p byValues) Fixed(r *tool.Request) (tool.Decision, bool) { return p.Decide(r), true }
+
 func TestHiddenFromSome(t *testing.T) {
 	t.Parallel()
 	t.Run("R2 agents of one session see what policy lets each", func(t *testing.T) {
@@ -149,6 +191,19 @@ func TestHiddenFromSome(t *testing.T) {
 				if got := rt.Session(tool.Caller{Session: "s", Agent: agent}).View(t.Context()).Names(); len(got) != want {
 					t.Errorf("%s is offered %q, want %d tools", agent, got, want)
 				}
+			}
+		}
+	})
+	t.Run("P2 what holds beforehand may depend on the values of the host", func(t *testing.T) {
+		d, runs := counted(writerTool("books"))
+		rt := &ferrule.Runtime{Policy: byValues{}}
+		viewWith(t, rt, d)
+		for _, blocked := range []bool{true, false, true} {
+			s := rt.Session(tool.Caller{Session: "s", Values: map[string]any{"blocked": blocked}})
+			before := runs.Load()
+			res := s.Call(t.Context(), "books", "{}")
+			if ran := runs.Load() > before; ran == blocked || blocked != (kindOf(res) == tool.Denied) {
+				t.Errorf("blocked %v: %v, ran: %v", blocked, res.Err, ran)
 			}
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -454,9 +455,18 @@ func TestRuleKnowledge(t *testing.T) {
 		})
 	}
 	for _, fail := range []string{"error", "panic"} {
-		q := call(t, `{"Fail":"`+fail+`"}`, tool.Claims{})
-		if r := rule(t, "*(git*)"); r.Covers(q) || !r.Meets(q) {
-			t.Errorf("T14 facts that end in %s: covers %v, meets %v, want false and true", fail, r.Covers(q), r.Meets(q))
+		for _, tt := range []struct {
+			rule   string
+			claims tool.Claims
+		}{
+			{"*(git*)", tool.Claims{}},
+			{"*(path: /work/**)", touches("file:/work/a")},
+			{"*(host: example.com)", tool.Claims{Local: true}},
+		} {
+			q := call(t, `{"Fail":"`+fail+`"}`, tt.claims)
+			if r := rule(t, tt.rule); r.Covers(q) || !r.Meets(q) {
+				t.Errorf("T14 facts that end in %s, whatever is claimed: %s covers %v, meets %v, want false and true", fail, r, r.Covers(q), r.Meets(q))
+			}
 		}
 	}
 	if r, q := rule(t, "*(git*)"), (&tool.Request{Name: "x"}); r.Covers(q) || !r.Meets(q) {
@@ -495,6 +505,29 @@ func TestOffers(t *testing.T) {
 	q.Claims.Reversible = true
 	if got := policy.Offers(q, nil); len(got) != 2 || got[1] != "box__shell" {
 		t.Errorf("P5 a call that can be undone: got %q, want its arguments and the tool", got)
+	}
+	for _, path := range []string{"/work/a ", "/work/a\u00a0", "/work/a, b", "/work/a)", `/work/\"a\"`} {
+		q := facts(t, tool.Facts{Paths: []string{strings.ReplaceAll(path, `\`, "")}}, tool.Claims{})
+		other := facts(t, tool.Facts{Paths: []string{"/work/a"}}, tool.Claims{})
+		got := policy.Offers(q, []string{`path: "` + path + `"`})
+		if len(got) != 2 {
+			t.Errorf("P5 %q: got %q, want its arguments and the path", path, got)
+			continue
+		}
+		if r := rule(t, got[1]); !r.Covers(q) || r.Covers(other) {
+			t.Errorf("P5 offered for %q: %s covers it: %v, covers /work/a: %v, want true and false", path, r, r.Covers(q), r.Covers(other))
+		}
+	}
+	q = facts(t, tool.Facts{Paths: []string{"/work/a\u202eb"}}, tool.Claims{})
+	if got := policy.Offers(q, []string{"path: /work/**", "path: \"/work/a\u202eb\"", "path: /work/**, path: /" + strings.Repeat("x", 300)}); len(got) != 2 || got[1] != "box__shell(path: /work/**)" {
+		t.Errorf("P5 what a person cannot read: got %q, want its arguments and what can be read", got)
+	}
+	scopes = nil
+	for i := range 20 {
+		scopes = append(scopes, "path: /work/**, path: /"+strconv.Itoa(i))
+	}
+	if got := policy.Offers(q, scopes); len(got) > 10 {
+		t.Errorf("P5 more than a person reads: got %d offers", len(got))
 	}
 	q = facts(t, tool.Facts{Paths: []string{"C:/x"}}, tool.Claims{})
 	if got := policy.Offers(q, []string{"path: C:/**", "path: C:/x"}); len(got) != 2 || got[1] != "box__shell(path: /c:/x)" {

@@ -98,6 +98,19 @@ func TestFacts(t *testing.T) {
 			t.Errorf("the function was called %d times, want once for each form", asked.Load())
 		}
 	})
+	t.Run("T14 lists that the tool changes later do not change what it said", func(t *testing.T) {
+		t.Parallel()
+		own := tool.Facts{Paths: []string{"/a"}, Hosts: []string{"a.example"}, Commands: [][]string{{"ls", "-l"}}}
+		tl, _ := factsTool(t, func(tool.Args) (tool.Facts, error) { return own, nil })
+		args := must(tl.Admit(nil))(t)
+		first := must(args.Facts())(t)
+		own.Paths[0], own.Hosts[0], own.Commands[0][0] = "/b", "b.example", "rm"
+		own.Commands[0] = []string{"rm"}
+		want := tool.Facts{Paths: []string{"/a"}, Hosts: []string{"a.example"}, Commands: [][]string{{"ls", "-l"}}}
+		if again := must(args.Facts())(t); !reflect.DeepEqual(first, want) || !reflect.DeepEqual(again, want) {
+			t.Errorf("facts = %+v, then %+v, want %+v", first, again, want)
+		}
+	})
 	t.Run("T14 readers at once all see one answer", func(t *testing.T) {
 		t.Parallel()
 		var n atomic.Int64
