@@ -163,6 +163,14 @@ func (c *call) factsForRules() {
 	}
 }
 
+// doubt has nothing known of arguments, whatever the tool says of them, where its
+// source is not believed.
+func (c *call) doubt(args tool.Args) {
+	if !c.entry.believed && c.entry.tool.Facts != nil {
+		args.FailFacts(errUnbelieved)
+	}
+}
+
 // facts has the tool say what the call is about, in its time. From then on it is
 // known, or known to be unknown.
 func (c *call) facts() {
@@ -170,8 +178,6 @@ func (c *call) facts() {
 	switch {
 	case c.entry.tool.Facts == nil || c.factsOf == args:
 		return
-	case !c.entry.believed:
-		args.FailFacts(errUnbelieved)
 	case c.mute && !c.here:
 		args.FailFacts(errNoFacts)
 	case !c.here:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
@@ -126,14 +127,15 @@ func (c *call) show(note string) policy.Question {
 		q.Preview = text
 	}
 	q.Offers = c.offers()
+	q.Reason = because(q.Reason, t.AskReason)
 	if t.AskReasonOf != nil {
 		text, err := guard(c, func(ctx context.Context) (string, error) { return t.AskReasonOf(ctx, r.Args) })
 		switch {
 		case err != nil || text == "":
-		case q.Reason == "" || q.Reason == t.AskReason:
+		case q.Reason == t.AskReason:
 			q.Reason = text
 		default:
-			q.Reason += "; " + text // what a rule says is not hidden
+			q.Reason = because(q.Reason, text)
 		}
 	}
 	return q
@@ -142,6 +144,17 @@ func (c *call) show(note string) policy.Question {
 // givenAs names the call as the model made it.
 func (c *call) givenAs() string {
 	return policy.Digest(c.first.CalledAs, c.first.CallID, c.req.Args.Received())[:16]
+}
+
+// because joins reasons: what a rule says is not hidden by what the tool says.
+func because(reason, more string) string {
+	switch {
+	case more == "" || strings.Contains(reason, more):
+		return reason
+	case reason == "":
+		return more
+	}
+	return reason + "; " + more
 }
 
 // noPreview stands for the preview of a tool that failed at it.
@@ -183,21 +196,28 @@ func (c *call) put(q *policy.Question) *tool.Error {
 
 // unask makes sure that nobody goes on from a question that the call goes on
 // without. Where turns can be gone on with in another process, an answer that
-// stays unused there would say that the call has not run.
+// stays unused there would say that the call has not run. A no that has come
+// meanwhile counts.
 func (c *call) unask(q *policy.Question) *tool.Error {
-	c.withdraw()
-	inbox := c.turn.set.inbox
-	if !c.turn.set.lasting || inbox == nil {
+	t := c.turn
+	if !t.set.lasting || t.set.inbox == nil {
+		c.withdraw()
 		return nil
 	}
-	_, err := atInbox(c, func(ctx context.Context) (struct{}, error) {
-		_, err := inbox.Use(ctx, q.ID, q.Digest)
-		if errors.Is(err, policy.ErrWaiting) { // it was not taken back
-			err = inbox.Answer(ctx, q.ID, policy.Answer{Withdrawn: true})
+	t.mu.Lock()
+	ids := t.questionsOf(c)
+	t.mu.Unlock()
+	t.takeBack(slices.DeleteFunc(ids, func(id string) bool { return id == q.ID }))
+	a, err := atInbox(c, func(ctx context.Context) (policy.Answer, error) {
+		back := policy.Answer{Withdrawn: true}
+		if err := t.set.inbox.Answer(ctx, q.ID, back); !errors.Is(err, policy.ErrAnswered) {
+			return back, err
 		}
-		return struct{}{}, err
+		return t.set.inbox.Use(ctx, q.ID, q.Digest)
 	})
 	switch {
+	case err == nil && !a.Allow && !a.Withdrawn:
+		return c.rejected(a)
 	case err == nil, errors.Is(err, policy.ErrUsed), errors.Is(err, policy.ErrExpired), errors.Is(err, policy.ErrNotAsked):
 		return nil
 	}

@@ -339,7 +339,7 @@ func TestAskDecisions(t *testing.T) {
 		{"T13 always asks, although a rule allows", both(rule(tool.Allow, ""), approval(tool.AskAlways)), "ask: it is for good", ""},
 		{"T13 always asks for what only reads", both(reading, approval(tool.AskAlways)), "ask: it is for good", ""},
 		{"T13 never allows an own tool", approval(tool.AskNever), allowed, ""},
-		{"T13 never does not undo a rule that asks", both(rule(tool.Ask, "outside"), approval(tool.AskNever)), "ask: outside", ""},
+		{"T13 never does not undo a rule that asks", both(rule(tool.Ask, "outside"), approval(tool.AskNever)), "ask: outside; it is for good", ""},
 		{"T13 never does not undo a rule that denies", both(rule(tool.Deny, "Not there."), approval(tool.AskNever)), "denied: Not there.", ""},
 		{"T13 a predicate asks", both(reading, askIf(func(_ context.Context, in letter) (bool, error) { return in.To == "bob", nil })), "ask: …", ""},
 		{"T13 a predicate asks, with the tool's reason", func(_ *ferrule.Runtime, s *letterSpec) {

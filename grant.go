@@ -45,7 +45,7 @@ func (c *call) grant(q *policy.Question, a policy.Answer) {
 	if !ok || set.kept {
 		return
 	}
-	_, err := atInbox(c, func(ctx context.Context) (string, error) { return set.ledger.Grant(ctx, g) })
+	_, err := bounded(c.turn.ctx, ledgerTime, func(ctx context.Context) (string, error) { return set.ledger.Grant(ctx, g) })
 	if err != nil && set.observe != nil {
 		c.emit(audit.Event{Kind: audit.Found, By: a.By, Text: fmt.Sprintf("%s is allowed this once: the rule could not be kept: %v", g.Rule, err)})
 	}

@@ -79,6 +79,7 @@ func (c *call) keepInput() {
 func (c *call) meet(r *tool.Request) {
 	r.Tool, r.Source, r.Name, r.Varies = &c.entry.tool.Info, c.entry.source, c.entry.wire, c.entry.varies()
 	if r.Args, c.known = c.admit(c.input); c.known == nil {
+		c.doubt(r.Args)
 		r.Claims, c.known = c.claimsAnew(r.Args)
 	}
 }
@@ -273,6 +274,7 @@ func (c *call) change(input json.RawMessage, by by, who string) (changed bool, f
 		failure.Detail = fmt.Sprintf("input changed by %s: %v", who, e)
 		return false, failure
 	}
+	c.doubt(args)
 	r := *c.req
 	r.Args = args
 	if r.Claims, failure = c.claimsAnew(args); failure != nil {

@@ -79,6 +79,9 @@ func (c *call) decide() *tool.Error {
 
 // inMode takes the mode as it is now into the request.
 func (c *call) inMode() *tool.Error {
+	if c.turn.set.lasting {
+		c.turn.view.session.conv.look(c.turn.ctx) // it may have waited for a person
+	}
 	if err := c.turn.ungoverned(); err != nil {
 		return err
 	}
