@@ -151,7 +151,8 @@ func (a Answer) clone() Answer {
 //     than one.
 type Inbox interface {
 	// Ask puts a question. One with an id that is there already is left as it
-	// is.
+	// is. One that never expires may be forgotten 90 days after it was asked, or
+	// answered.
 	Ask(context.Context, Question) error
 	// Answer answers it: [ErrNotAsked], [ErrAnswered], [ErrExpired] or [ErrClock]
 	// say why it cannot be, and so does the error of [Question.Check].

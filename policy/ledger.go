@@ -98,7 +98,7 @@ type SessionState struct {
 type Charge struct {
 	Key   string        // of the counter
 	Calls int           // at most so many
-	Per   time.Duration // within this time; 0: for ever
+	Per   time.Duration // within this time; 0: for ever, which ends where nobody charges the counter for 90 days
 }
 
 // Count is how a ledger counts one call. A counter is two numbers: how many calls
@@ -128,7 +128,8 @@ func (c Charge) Count(until time.Time, calls int, now time.Time) (next time.Time
 // Ledger keeps what is known of sessions: how they stand, what was allowed for
 // longer than once, how many calls were made. An implementation shares no memory
 // with its callers and is safe for concurrent use, also by several processes if
-// it lasts longer than one.
+// it lasts longer than one. What nobody has asked for in 90 days it may forget:
+// sessions with their grants, and counters; not the grants of a principal.
 type Ledger interface {
 	// Update changes what is kept of a session and gives it as it stands then.
 	// A session that is not there begins, also where change is nil, which changes

@@ -11,6 +11,11 @@ import (
 
 // Memory is an Inbox and a Ledger of this process. The zero value is empty and
 // ready; it must not be copied.
+//
+// It keeps nothing for ever but the grants that a principal has in every session.
+// A question that is over is forgotten after a day, one that never expires 90 days
+// after it was asked or answered; a session that nobody asked for in 90 days with
+// its grants, and a budget that nobody charged in 90 days.
 type Memory struct {
 	ledger memoryLedger
 
@@ -35,12 +40,16 @@ type asked struct {
 	used   bool      // the answer was taken
 	yes    bool      // and it was this
 	late   bool      // it was found to have expired, and stays so whatever the clock says
-	until  time.Time // when it is forgotten; zero: not yet known
+	until  time.Time // when it is forgotten
 }
 
-// remembered is how long a question that is over is kept: a late answer hears
-// why it is refused.
-const remembered = 24 * time.Hour
+const (
+	// remembered is how long a question that is over is kept: a late answer hears
+	// why it is refused.
+	remembered = 24 * time.Hour
+	// idle is how long it is kept what nobody asks for and what has no end.
+	idle = 90 * 24 * time.Hour
+)
 
 func (a *asked) over(now time.Time) bool {
 	return a.late || !a.Expires.IsZero() && !now.Before(a.Expires)
@@ -53,7 +62,8 @@ func (m *Memory) Ask(_ context.Context, q Question) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.sweep(time.Now())
+	now := time.Now()
+	m.sweep(now)
 	if m.byID[q.ID] != nil {
 		return nil
 	}
@@ -62,9 +72,7 @@ func (m *Memory) Ask(_ context.Context, q Question) error {
 	}
 	a := &asked{Question: q.clone(), place: m.next}
 	m.next++
-	if !q.Expires.IsZero() {
-		a.until = q.Expires.Add(remembered)
-	}
+	a.forget(now.Add(idle))
 	m.byID[q.ID], m.open[q.ID] = a, a
 	return nil
 }
@@ -83,7 +91,7 @@ func (m *Memory) sweep(now time.Time) {
 			a.strip()
 			a.stripAnswer()
 		}
-		if !a.until.IsZero() && now.After(a.until) {
+		if now.After(a.until) {
 			delete(m.byID, id)
 		}
 	}
@@ -98,13 +106,14 @@ func (m *Memory) Answer(_ context.Context, id string, answer Answer) error {
 	if err == nil {
 		answer = answer.clone()
 		a.answer = &answer
+		a.forget(now.Add(idle))
 		if g, ok := a.Grant(answer, now); ok {
-			m.ledger.keep(g)
+			m.ledger.keep(g, now)
 		}
 		delete(m.open, id)
 		if answer.Withdrawn {
 			a.strip()
-			a.forget(now)
+			a.forget(now.Add(remembered))
 		}
 		for _, f := range m.watchers {
 			tell = append(tell, f)
@@ -151,10 +160,11 @@ func (a *asked) stripAnswer() {
 	}
 }
 
-// forget lets a question that is over go, also one that never expires.
-func (a *asked) forget(now time.Time) {
-	if a.until.IsZero() {
-		a.until = now.Add(remembered)
+// forget says when a question is forgotten: a day after it expires, or, where it
+// never does, at that time.
+func (a *asked) forget(otherwise time.Time) {
+	if a.until = otherwise; !a.Expires.IsZero() {
+		a.until = a.Expires.Add(remembered)
 	}
 }
 
@@ -170,7 +180,7 @@ func (m *Memory) Use(_ context.Context, id, digest string) (Answer, error) {
 	a.used, a.yes = true, answer.Allow
 	a.strip()
 	a.stripAnswer()
-	a.forget(now)
+	a.forget(now.Add(remembered))
 	return answer, nil
 }
 

@@ -12,10 +12,20 @@ import (
 // memoryLedger is the Ledger of a Memory.
 type memoryLedger struct {
 	mu       sync.Mutex
-	sessions map[Asker]*SessionState // by Tenant, Principal and Session
-	grants   []Grant
+	sessions map[Asker]*keptSession // by Tenant, Principal and Session
+	grants   []keptGrant
 	counters map[string]counted
 	swept    time.Time
+}
+
+type keptSession struct {
+	SessionState
+	touched time.Time // when somebody last asked for it
+}
+
+type keptGrant struct {
+	Grant
+	since time.Time
 }
 
 // who is the part of an Asker that names a session.
@@ -28,9 +38,12 @@ func (m *Memory) Update(_ context.Context, of Asker, change func(*SessionState) 
 	l := &m.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := SessionState{Caller: of, Began: time.Now()}
+	now := time.Now()
+	l.sweep(now)
+	s := SessionState{Caller: of, Began: now}
 	if had := l.sessions[of.who()]; had != nil {
-		s = *had
+		s = had.SessionState
+		had.touched = now
 	}
 	if change != nil {
 		began := s.Began
@@ -40,10 +53,9 @@ func (m *Memory) Update(_ context.Context, of Asker, change func(*SessionState) 
 		s.Caller.Tenant, s.Caller.Principal, s.Caller.Session, s.Began = of.Tenant, of.Principal, of.Session, began
 	}
 	if l.sessions == nil {
-		l.sessions = make(map[Asker]*SessionState)
+		l.sessions = make(map[Asker]*keptSession)
 	}
-	kept := s
-	l.sessions[of.who()] = &kept
+	l.sessions[of.who()] = &keptSession{s, now}
 	return s, nil
 }
 
@@ -65,9 +77,10 @@ func (m *Memory) Take(_ context.Context, charges []Charge) (full int, wait time.
 			return i, 0, fmt.Errorf("ledger: take: %w", err)
 		}
 		if !room {
+			l.touch(charges, now)
 			return i, wait, nil
 		}
-		next[by.Key] = counted{until, had.calls + 1}
+		next[by.Key] = counted{until, had.calls + 1, now}
 	}
 	if l.counters == nil {
 		l.counters = make(map[string]counted)
@@ -78,32 +91,55 @@ func (m *Memory) Take(_ context.Context, charges []Charge) (full int, wait time.
 
 // counted is a counter: see Charge.Count.
 type counted struct {
-	until time.Time
-	calls int
+	until   time.Time
+	calls   int
+	touched time.Time // when it was last charged
 }
 
-// sweep forgets counters that are empty again.
+// touch notes that somebody was refused: a budget that is used up and asked for is
+// not forgotten.
+func (l *memoryLedger) touch(charges []Charge, now time.Time) {
+	for _, by := range charges {
+		if had, ok := l.counters[by.Key]; ok {
+			had.touched = now
+			l.counters[by.Key] = had
+		}
+	}
+}
+
+// sweep forgets counters that are empty again, and what nobody has asked for in
+// long. It looks at everything, so not each time.
 func (l *memoryLedger) sweep(now time.Time) {
 	if now.Sub(l.swept) < time.Minute {
 		return
 	}
 	l.swept = now
 	for key, c := range l.counters {
-		if c.until.Before(now) && !c.until.IsZero() {
+		if c.until.Before(now) && !c.until.IsZero() || c.until.IsZero() && now.Sub(c.touched) > idle {
 			delete(l.counters, key)
 		}
 	}
+	for who, s := range l.sessions {
+		if now.Sub(s.touched) > idle {
+			delete(l.sessions, who)
+		}
+	}
+	l.grants = slices.DeleteFunc(l.grants, func(g keptGrant) bool {
+		return g.Caller.Session != "" && now.Sub(g.since) > idle && l.sessions[g.Caller.who()] == nil
+	})
 }
 
 // Grant keeps a grant.
-func (m *Memory) Grant(_ context.Context, g Grant) (string, error) { return m.ledger.keep(g), nil }
+func (m *Memory) Grant(_ context.Context, g Grant) (string, error) {
+	return m.ledger.keep(g, time.Now()), nil
+}
 
-func (l *memoryLedger) keep(g Grant) string {
+func (l *memoryLedger) keep(g Grant, now time.Time) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	g.ID = g.Name()
-	if !slices.ContainsFunc(l.grants, func(o Grant) bool { return o.ID == g.ID }) {
-		l.grants = append(l.grants, g)
+	if !slices.ContainsFunc(l.grants, func(o keptGrant) bool { return o.ID == g.ID }) {
+		l.grants = append(l.grants, keptGrant{g, now})
 	}
 	return g.ID
 }
@@ -116,7 +152,7 @@ func (m *Memory) Grants(_ context.Context, of Asker) ([]Grant, error) {
 	var list []Grant
 	for _, g := range l.grants {
 		if of == (Asker{}) || g.For(of) {
-			list = append(list, g)
+			list = append(list, g.Grant)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Grant) int { return a.Made.Compare(b.Made) })
@@ -128,7 +164,7 @@ func (m *Memory) Revoke(_ context.Context, id string) error {
 	l := &m.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.grants, func(g Grant) bool { return g.ID == id })
+	i := slices.IndexFunc(l.grants, func(g keptGrant) bool { return g.ID == id })
 	if i < 0 {
 		return fmt.Errorf("ledger: revoke %q: %w", id, ErrNoGrant)
 	}

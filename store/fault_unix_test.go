@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/store"
 )
 
@@ -28,6 +30,42 @@ func childUnable(ctx context.Context, path string) error {
 		}
 		fmt.Println(err)
 		return nil
+	})
+}
+
+// childUmask opens a store with each umask that it is told, in a file of its own, and
+// leaves it open.
+func childUmask(ctx context.Context, path string) error {
+	return commands(func(text string) error {
+		mask, err := strconv.ParseInt(text, 8, 32)
+		if err != nil {
+			return err
+		}
+		syscall.Umask(int(mask))
+		s, err := store.Open(ctx, path+text)
+		if err != nil {
+			return err
+		}
+		err = s.Ask(ctx, policy.Question{ID: "a"})
+		fmt.Println("in use") // until the process ends: then its log is looked at
+		return err
+	})
+}
+
+func TestUmask(t *testing.T) {
+	t.Parallel()
+	t.Run("P6 only its user can read it, whatever the umask", func(t *testing.T) {
+		t.Parallel()
+		path := newPath(t)
+		p := start(t, "umask", path, "")
+		for _, mask := range []string{"000", "022", "077", "777"} {
+			p.say(t, mask)
+			if got := p.line(); got != "in use" {
+				t.Fatalf("umask %s: got %q", mask, got)
+			}
+			wantModes(t, path+mask)
+		}
+		p.end(t)
 	})
 }
 

@@ -11,34 +11,86 @@ import (
 	"strings"
 )
 
-// prepare sees to it that there is a file that only its user can read, and says
-// which one it is.
+// prepare sees to it that there is a file that only its user can read.
 //
 // It never has the file itself open: where a process closes a file, the system
 // takes away the locks that it has on it, those of SQLite too.
-func prepare(path string) (fs.FileInfo, error) {
+func prepare(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := create(path); err != nil {
-			return nil, err
+			return err
 		}
 		info, err = os.Stat(path)
 	}
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case info.IsDir():
-		return nil, fmt.Errorf("%s: got a directory, want a file: name one in it, such as %s", path, filepath.Join(path, "store.db"))
+		return fmt.Errorf("%s: got a directory, want a file: name one in it, such as %s", path, filepath.Join(path, "store.db"))
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: got %s, want a file: give another path", path, info.Mode().Type())
+		return fmt.Errorf("%s: got %s, want a file: give another path", path, info.Mode().Type())
 	case info.Size() > 0 && info.Size() < smallest: // which SQLite would take for empty
-		return nil, fmt.Errorf("%s: got a file that is no database, want a store of Ferrule: give another path", path)
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		if err := os.Chmod(path, info.Mode().Perm()&^0o077); err != nil {
-			return nil, fmt.Errorf("others can read the file, and that cannot be changed: %w", err)
+		return fmt.Errorf("%s: got a file that is no database, want a store of Ferrule: give another path", path)
+	}
+	// Those of an earlier use may be there, and what was asked stands in them too.
+	_, err = hold(path)
+	return err
+}
+
+// beside are the files that SQLite has beside a store that is in use: the log and
+// the memory that its processes share.
+func beside() []string { return []string{"-wal", "-shm"} }
+
+// held is a file that is in use.
+type held struct {
+	path string
+	fs.FileInfo
+}
+
+// hold says which files a store is, of those that are there, and has only their
+// user read them.
+func hold(path string) ([]held, error) {
+	path, err := filepath.EvalSymlinks(path) // as SQLite does
+	if err != nil {
+		return nil, err
+	}
+	var all []held
+	for _, end := range append([]string{""}, beside()...) {
+		info, err := os.Lstat(path + end)
+		switch {
+		case end != "" && errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, err
+		case !info.Mode().IsRegular():
+			return nil, fmt.Errorf("%s: got %s, want a file: see who made it, and remove it", path+end, info.Mode().Type())
+		case runtime.GOOS != "windows" && info.Mode().Perm()&0o177 != 0:
+			if err := os.Chmod(path+end, info.Mode().Perm()&0o600); err != nil {
+				return nil, fmt.Errorf("others can read %s, and that cannot be changed: %w", path+end, err)
+			}
+		}
+		all = append(all, held{path + end, info})
+	}
+	return all, nil
+}
+
+// moved reports whether the files are not those any more that were opened. Without
+// the log, or with another one, nobody else knows what is written here.
+func (s *Store) moved() error {
+	for i, f := range s.files {
+		name, what := f.path, filepath.Base(f.path)
+		if i == 0 {
+			name, what = s.path, "the file" // which may be a link, and that another one
+		}
+		switch now, err := os.Stat(name); {
+		case err != nil:
+			return fmt.Errorf("%s is gone while it was in use (%w): start again", what, err)
+		case !os.SameFile(now, f.FileInfo):
+			return fmt.Errorf("%s was replaced while it was in use: start again", what)
 		}
 	}
-	return info, nil
+	return nil
 }
 
 // smallest is the size of the smallest database, in bytes.
@@ -60,7 +112,7 @@ func create(path string) error {
 		return writable(path, err)
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
-	if err := f.Close(); err != nil {
+	if err := errors.Join(f.Chmod(0o600), f.Close()); err != nil { // the umask may have taken more away
 		return writable(path, err)
 	}
 	err = os.Link(f.Name(), path)
@@ -72,7 +124,7 @@ func create(path string) error {
 	if err != nil {
 		return writable(path, err)
 	}
-	return f.Close()
+	return errors.Join(f.Chmod(0o600), f.Close())
 }
 
 func writable(path string, err error) error {
@@ -90,6 +142,7 @@ func name(path, option, value string) string {
 		"synchronous(FULL)",
 		"trusted_schema(OFF)",
 		"cell_size_check(ON)",
+		"secure_delete(ON)",
 	}}
 	set.Set(option, value)
 	u := url.URL{Scheme: "file", Path: slashed, RawQuery: set.Encode()}

@@ -63,27 +63,3 @@ func scanAnswered(rows *sql.Rows) (a Answered, err error) {
 	a.Answer, err = unsealAnswer(id, answer)
 	return a, err
 }
-
-// sweep forgets what is long over, and drops of what is over all that nobody can
-// see any more. It looks at every question, so not each time. The writer calls it.
-func (s *Store) sweep(ctx context.Context, tx *sql.Tx, now time.Time) error {
-	if now.Sub(s.swept) < time.Minute {
-		return nil
-	}
-	at := writeTime(now)
-	for _, step := range []struct {
-		sql  string
-		args []any
-	}{
-		{`UPDATE questions SET over = ?, body = '' WHERE over = '' AND expires <> '' AND expires <= ?`, []any{expired, at}},
-		{`DELETE FROM questions WHERE forget <> '' AND forget < ?`, []any{at}},
-		{`DELETE FROM answers WHERE at < ? AND number NOT IN (SELECT answer FROM questions WHERE answer IS NOT NULL AND over IN ('', 'withdrawn'))`, []any{writeTime(now.Add(-history))}},
-		{`DELETE FROM counters WHERE until <> '' AND until < ?`, []any{at}},
-	} {
-		if _, err := tx.ExecContext(ctx, step.sql, step.args...); err != nil {
-			return err
-		}
-	}
-	s.swept = now // where the transaction fails, the next sweep is a minute late
-	return nil
-}

@@ -10,9 +10,6 @@ import (
 	"github.com/ferrule-dev/ferrule/policy"
 )
 
-// remembered is how long a question that is over is kept.
-const remembered = 24 * time.Hour
-
 // How a question can be over.
 const (
 	used      = "used"
@@ -31,16 +28,13 @@ func (s *Store) Ask(ctx context.Context, q policy.Question) error {
 	if err != nil {
 		return fmt.Errorf("store: %s: %w", what, err)
 	}
-	forget := ""
-	if !q.Expires.IsZero() {
-		forget = writeTime(q.Expires.Add(remembered))
-	}
 	return s.write(ctx, what, func(tx *sql.Tx) error {
-		if err := s.sweep(ctx, tx, s.now()); err != nil {
+		now := s.now()
+		if err := s.sweep(ctx, tx, now); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO questions (id, digest, asked, expires, body, forget) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-			q.ID, q.Digest, writeTime(q.Asked), writeTime(q.Expires), body, forget)
+			q.ID, q.Digest, writeTime(q.Asked), writeTime(q.Expires), body, forgotten(q.Expires, now.Add(idle)))
 		return err
 	})
 }
@@ -52,15 +46,14 @@ type asked struct {
 	body            string
 	over            string
 	answer          sql.NullInt64
-	forget          string
 }
 
 // find reads a question; [policy.ErrNotAsked].
 func find(ctx context.Context, db querier, id string) (*asked, error) {
 	a := &asked{Question: policy.Question{ID: id}}
 	var from, until string
-	err := db.QueryRowContext(ctx, `SELECT place, digest, asked, expires, body, over, answer, forget FROM questions WHERE id = ?`, id).
-		Scan(&a.place, &a.Digest, &from, &until, &a.body, &a.over, &a.answer, &a.forget)
+	err := db.QueryRowContext(ctx, `SELECT place, digest, asked, expires, body, over, answer FROM questions WHERE id = ?`, id).
+		Scan(&a.place, &a.Digest, &from, &until, &a.body, &a.over, &a.answer)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, policy.ErrNotAsked
 	}
@@ -89,15 +82,17 @@ func (a *asked) open(now time.Time) error {
 	return a.Open(now)
 }
 
-// gone is when a question that is over now is forgotten.
-func (a *asked) gone(now time.Time) string {
-	if a.forget != "" {
-		return a.forget
+// forgotten is when a question is forgotten: a day after it expires, or, where it
+// never does, at that time.
+func forgotten(expires, otherwise time.Time) string {
+	if expires.IsZero() {
+		return writeTime(otherwise)
 	}
-	return writeTime(now.Add(remembered))
+	return writeTime(expires.Add(remembered))
 }
 
-// Answer answers a question, the first time.
+// Answer answers a question, the first time. The rule that it is made to last as
+// is kept with it, or neither is.
 func (s *Store) Answer(ctx context.Context, id string, answer policy.Answer) error {
 	what := fmt.Sprintf("answer to %q", id)
 	sealed, err := sealAnswer(id, answer)
@@ -120,9 +115,15 @@ func (s *Store) Answer(ctx context.Context, id string, answer policy.Answer) err
 		if err := a.Check(answer); err != nil {
 			return err
 		}
-		over, body, forget := "", a.body, a.forget
+		over, body, forget := "", a.body, forgotten(a.Expires, now.Add(idle))
 		if answer.Withdrawn {
-			over, body, forget = withdrawn, "", a.gone(now)
+			over, body, forget = withdrawn, "", forgotten(a.Expires, now.Add(remembered))
+			s.stale.Store(true)
+		}
+		if g, ok := a.Grant(answer, now); ok {
+			if err := keep(ctx, tx, g, now); err != nil {
+				return err
+			}
 		}
 		res, err := tx.ExecContext(ctx, `INSERT INTO answers (id, at, withdrawn, question, answer) VALUES (?, ?, ?, ?, ?)`,
 			id, writeTime(now), answer.Withdrawn, body, sealed)
@@ -182,7 +183,7 @@ func (s *Store) Use(ctx context.Context, id, digest string) (policy.Answer, erro
 			over = rejected
 		}
 		if err := one(policy.ErrUsed)(tx.ExecContext(ctx, `UPDATE questions SET over = ?, body = '', forget = ? WHERE place = ? AND answer = ? AND over = ?`,
-			over, a.gone(now), a.place, a.answer.Int64, a.over)); err != nil {
+			over, forgotten(a.Expires, now.Add(remembered)), a.place, a.answer.Int64, a.over)); err != nil {
 			return err
 		}
 		return one(policy.ErrUsed)(tx.ExecContext(ctx, `UPDATE answers SET used = 1 WHERE number = ? AND used = 0`, a.answer.Int64))

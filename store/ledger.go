@@ -15,18 +15,25 @@ func (s *Store) Update(ctx context.Context, of policy.Asker, change func(*policy
 	what := fmt.Sprintf("session %q", of.Session)
 	var state policy.SessionState
 	if change == nil {
+		noted := false
 		err := s.read(ctx, what, func(db *sql.DB) (err error) {
-			state, err = session(ctx, db, of)
+			var touched string
+			state, touched, err = session(ctx, db, of)
+			noted = touched >= writeTime(s.now().Add(-often))
 			return err
 		})
-		if err == nil || !errors.Is(err, sql.ErrNoRows) {
+		if err == nil && noted || err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return state, err
 		}
 	}
 	err := s.write(ctx, what, func(tx *sql.Tx) error {
-		had, err := session(ctx, tx, of)
+		now := s.now()
+		if err := s.sweep(ctx, tx, now); err != nil {
+			return err
+		}
+		had, _, err := session(ctx, tx, of)
 		if errors.Is(err, sql.ErrNoRows) {
-			had = policy.SessionState{Caller: of, Began: s.now().UTC()}
+			had = policy.SessionState{Caller: of, Began: now.UTC()}
 		} else if err != nil {
 			return err
 		}
@@ -41,8 +48,8 @@ func (s *Store) Update(ctx context.Context, of policy.Asker, change func(*policy
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO sessions (tenant, principal, session, body) VALUES (?, ?, ?, ?)
-			ON CONFLICT (tenant, principal, session) DO UPDATE SET body = excluded.body`, of.Tenant, of.Principal, of.Session, body)
+		_, err = tx.ExecContext(ctx, `INSERT INTO sessions (tenant, principal, session, touched, body) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (tenant, principal, session) DO UPDATE SET touched = excluded.touched, body = excluded.body`, of.Tenant, of.Principal, of.Session, writeTime(now), body)
 		if err != nil {
 			return err
 		}
@@ -55,13 +62,14 @@ func (s *Store) Update(ctx context.Context, of policy.Asker, change func(*policy
 	return state, nil
 }
 
-// session reads a session; [sql.ErrNoRows].
-func session(ctx context.Context, db querier, of policy.Asker) (policy.SessionState, error) {
+// session reads a session, and when it was touched; [sql.ErrNoRows].
+func session(ctx context.Context, db querier, of policy.Asker) (state policy.SessionState, touched string, err error) {
 	var body string
-	if err := db.QueryRowContext(ctx, `SELECT body FROM sessions WHERE tenant = ? AND principal = ? AND session = ?`, of.Tenant, of.Principal, of.Session).Scan(&body); err != nil {
-		return policy.SessionState{}, err
+	if err := db.QueryRowContext(ctx, `SELECT touched, body FROM sessions WHERE tenant = ? AND principal = ? AND session = ?`, of.Tenant, of.Principal, of.Session).Scan(&touched, &body); err != nil {
+		return state, "", err
 	}
-	return unsealSession(of, body)
+	state, err = unsealSession(of, body)
+	return state, touched, err
 }
 
 // Sessions lists every session of which something is kept, in the order in which
@@ -122,14 +130,14 @@ func (s *Store) Take(ctx context.Context, charges []policy.Charge) (full int, wa
 			}
 			if !room {
 				full, wait = i, later
-				return nil
+				return touch(ctx, tx, charges, now)
 			}
 			next[by.Key] = counter{until, had.calls + 1}
 		}
 		full = -1
 		for key, c := range next {
-			if _, err := tx.ExecContext(ctx, `INSERT INTO counters (key, until, calls) VALUES (?, ?, ?)
-				ON CONFLICT (key) DO UPDATE SET until = excluded.until, calls = excluded.calls`, key, writeTime(c.until), c.calls); err != nil {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO counters (key, until, calls, touched) VALUES (?, ?, ?, ?)
+				ON CONFLICT (key) DO UPDATE SET until = excluded.until, calls = excluded.calls, touched = excluded.touched`, key, writeTime(c.until), c.calls, writeTime(now)); err != nil {
 				return err
 			}
 		}
@@ -139,6 +147,17 @@ func (s *Store) Take(ctx context.Context, charges []policy.Charge) (full int, wa
 		return 0, 0, err // not -1: nothing was counted
 	}
 	return full, wait, nil
+}
+
+// touch notes that somebody was refused: a budget that is used up and asked for is
+// not forgotten.
+func touch(ctx context.Context, tx *sql.Tx, charges []policy.Charge, now time.Time) error {
+	for _, by := range charges {
+		if _, err := tx.ExecContext(ctx, `UPDATE counters SET touched = ? WHERE key = ? AND touched < ?`, writeTime(now), by.Key, writeTime(now.Add(-often))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func count(ctx context.Context, tx *sql.Tx, key string) (counter, error) {
@@ -157,20 +176,23 @@ func count(ctx context.Context, tx *sql.Tx, key string) (counter, error) {
 
 // Grant keeps a grant.
 func (s *Store) Grant(ctx context.Context, g policy.Grant) (string, error) {
-	g.ID = g.Name()
-	body, err := sealGrant(g)
-	if err != nil {
-		return "", fmt.Errorf("store: grant %q: %w", g.Rule, err)
-	}
-	err = s.write(ctx, fmt.Sprintf("grant %q", g.Rule), func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO grants (id, tenant, principal, session, made, body) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-			g.ID, g.Caller.Tenant, g.Caller.Principal, g.Caller.Session, writeTime(g.Made), body)
-		return err
-	})
+	err := s.write(ctx, fmt.Sprintf("grant %q", g.Rule), func(tx *sql.Tx) error { return keep(ctx, tx, g, s.now()) })
 	if err != nil {
 		return "", err
 	}
-	return g.ID, nil
+	return g.Name(), nil
+}
+
+// keep keeps a grant under its name, unless it is there.
+func keep(ctx context.Context, tx *sql.Tx, g policy.Grant, now time.Time) error {
+	g.ID = g.Name()
+	body, err := sealGrant(g)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO grants (id, tenant, principal, session, made, kept, body) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		g.ID, g.Caller.Tenant, g.Caller.Principal, g.Caller.Session, writeTime(g.Made), writeTime(now), body)
+	return err
 }
 
 // Grants lists those for a caller.

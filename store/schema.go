@@ -26,10 +26,10 @@ CREATE TABLE questions (
 	body    TEXT NOT NULL, -- '': it is over
 	over    TEXT NOT NULL DEFAULT '', -- or used, rejected, withdrawn, expired
 	answer  INTEGER, -- its number
-	forget  TEXT NOT NULL -- when nothing is kept of it
+	forget  TEXT NOT NULL -- when nothing is kept of it any more
 ) STRICT;
 CREATE INDEX questions_open ON questions (asked, place) WHERE answer IS NULL AND over = '';
-CREATE INDEX questions_forget ON questions (forget) WHERE forget <> '';
+CREATE INDEX questions_forget ON questions (forget);
 CREATE TABLE answers (
 	number    INTEGER PRIMARY KEY AUTOINCREMENT, -- grows; none is given twice
 	id        TEXT NOT NULL, -- of the question
@@ -47,23 +47,29 @@ CREATE TABLE grants (
 	principal TEXT NOT NULL,
 	session   TEXT NOT NULL,
 	made      TEXT NOT NULL,
+	kept      TEXT NOT NULL, -- since when
 	body      TEXT NOT NULL
 ) STRICT;
 CREATE INDEX grants_for ON grants (tenant, principal);
+CREATE INDEX grants_kept ON grants (kept) WHERE session <> '';
 CREATE TABLE sessions (
 	place     INTEGER PRIMARY KEY AUTOINCREMENT,
 	tenant    TEXT NOT NULL,
 	principal TEXT NOT NULL,
 	session   TEXT NOT NULL,
+	touched   TEXT NOT NULL, -- when somebody last asked for it, to the day
 	body      TEXT NOT NULL,
 	UNIQUE (tenant, principal, session)
 ) STRICT;
+CREATE INDEX sessions_touched ON sessions (touched);
 CREATE TABLE counters (
-	key   TEXT NOT NULL PRIMARY KEY,
-	until TEXT NOT NULL,
-	calls INTEGER NOT NULL
+	key     TEXT NOT NULL PRIMARY KEY,
+	until   TEXT NOT NULL,
+	calls   INTEGER NOT NULL,
+	touched TEXT NOT NULL -- when it was last charged, to the day where it was full
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX counters_until ON counters (until) WHERE until <> '';
+CREATE INDEX counters_touched ON counters (touched) WHERE until = '';
 `}
 }
 
@@ -101,6 +107,16 @@ func examine(ctx context.Context, db *sql.DB) error {
 		return &damage{found}
 	}
 	return nil
+}
+
+// current refuses a store that a newer program has brought to its version, also
+// while it was open here.
+func current(ctx context.Context, db querier) error {
+	var version int
+	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return err
+	}
+	return notNewer(version)
 }
 
 // notNewer refuses what a newer program has written.

@@ -39,6 +39,9 @@ func sealQuestion(q policy.Question) (string, error) {
 		return "", errors.New("got arguments that are not UTF-8, which could not be shown as they are")
 	}
 	q.Asked, q.Expires = q.Asked.UTC(), q.Expires.UTC()
+	if year := q.Expires.Year(); year > lastYear {
+		return "", fmt.Errorf("got a question that expires in the year %d, want %d or earlier, or no expiry", year, lastYear)
+	}
 	sealed, err := seal(q.ID, q)
 	if err != nil {
 		return "", err
@@ -142,14 +145,26 @@ func unsealGrant(id, sealed string) (policy.Grant, error) {
 	return g, nil
 }
 
-// layout writes times so that they sort as text.
-const layout = "2006-01-02T15:04:05.000000000Z"
+const (
+	// layout writes times so that they sort as text.
+	layout = "2006-01-02T15:04:05.000000000Z"
+	// lastYear is the last one of four digits: a longer one would sort before it.
+	lastYear = 9999
+)
 
+// writeTime writes a time; of what is later than the last year, its end, of what
+// is earlier than the year 0, its beginning.
 func writeTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.UTC().Format(layout)
+	switch t = t.UTC(); {
+	case t.Year() > lastYear:
+		t = time.Date(lastYear, time.December, 31, 23, 59, 59, 999_999_999, time.UTC)
+	case t.Year() < 0:
+		t = time.Date(0, time.January, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return t.Format(layout)
 }
 
 func readTime(text string) (time.Time, error) {

@@ -11,9 +11,13 @@
 // what to do about it, and a call that needs an answer does not run. What was
 // kept is checked against a sum when it is read.
 //
-// Questions that are over are kept for a day, so that a late answer hears why it
-// is refused; what people answered for thirty days ([Store.Answered]). The
-// arguments of calls are among it.
+// Nothing is kept for ever but the rules that a principal has in every session. A
+// question that is over is forgotten after a day, so that a late answer hears why
+// it is refused; one that never expires 90 days after it was asked or answered.
+// What people answered is kept for thirty days ([Store.Answered]); the arguments
+// of calls are among it. A session that nobody asked for in 90 days is forgotten
+// with its rules, and so is a budget that nobody charged in 90 days. What is
+// forgotten is overwritten in the file.
 package store
 
 import (
@@ -21,8 +25,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -36,17 +38,20 @@ import (
 // Store is a store in a file. [Open] opens one; it must not be copied.
 type Store struct {
 	path   string
-	file   fs.FileInfo // which file it is
+	files  []held // what it is on the disk
 	now    func() time.Time
 	writer *sql.DB // one connection: the only one of this process that writes
 	reader *sql.DB
+	anchor *sql.Conn // of reader: while it is there nobody may put the log away
 
-	life   context.Context // ends with Close
-	end    context.CancelFunc
-	broken atomic.Pointer[damage] // what was found damaged
-	swept  time.Time              // by the writer
-	watch  watching
-	close  sync.Once
+	life    context.Context // ends with Close
+	end     context.CancelFunc
+	broken  atomic.Pointer[damage] // what was found damaged
+	swept   time.Time              // by the writer
+	stale   atomic.Bool            // the log has something in it that was forgotten
+	shorten atomic.Bool            // it is time to see to that
+	watch   watching
+	close   sync.Once
 }
 
 var (
@@ -76,11 +81,11 @@ func open(ctx context.Context, path string, now func() time.Time) (_ *Store, err
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	s := &Store{path: path, now: now}
-	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
-	if s.file, err = prepare(path); err != nil {
+	if err := prepare(path); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
+	s := &Store{path: path, now: now}
+	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	if s.writer, err = connect(path, "_txlock", "immediate"); err != nil {
 		return nil, fmt.Errorf("store: %s: %w", path, err)
 	}
@@ -88,7 +93,7 @@ func open(ctx context.Context, path string, now func() time.Time) (_ *Store, err
 	if s.reader, err = connect(path, "_query_only", "1"); err != nil {
 		return nil, errors.Join(fmt.Errorf("store: %s: %w", path, err), s.writer.Close())
 	}
-	s.reader.SetMaxOpenConns(readers)
+	s.reader.SetMaxOpenConns(readers + 1) // and the anchor
 	s.reader.SetMaxIdleConns(readers)
 	if err := s.begin(ctx); err != nil {
 		return nil, errors.Join(s.fault(ctx, opening, err), s.Close())
@@ -111,6 +116,15 @@ func (s *Store) begin(ctx context.Context) error {
 		return err
 	}
 	var err error
+	if s.anchor, err = s.reader.Conn(ctx); err != nil {
+		return err
+	}
+	if err := patient(ctx, func() error { return current(ctx, s.anchor) }); err != nil {
+		return err
+	}
+	if s.files, err = hold(s.path); err != nil {
+		return err
+	}
 	s.watch.looked, err = s.last(ctx)
 	return err
 }
@@ -130,8 +144,8 @@ func (s *Store) Close() error {
 	s.close.Do(func() {
 		s.end()
 		s.watch.end()
-		// The writer goes last: whoever is last puts the log into the file.
-		if err = errors.Join(s.reader.Close(), s.writer.Close()); err != nil {
+		// The writer goes last: whoever is last puts the log into the file, and away.
+		if err = errors.Join(hangUp(s.anchor), s.reader.Close(), s.writer.Close()); err != nil {
 			err = fmt.Errorf("store: %s: close: %w", s.path, err)
 		}
 	})
@@ -144,7 +158,18 @@ func (s *Store) Close() error {
 func (s *Store) write(ctx context.Context, what string, f func(*sql.Tx) error) error {
 	err := s.ready()
 	if err == nil {
-		err = s.transact(ctx, f)
+		err = s.transact(ctx, func(tx *sql.Tx) error {
+			if err := current(ctx, tx); err != nil {
+				return err
+			}
+			return f(tx)
+		})
+	}
+	if err == nil {
+		err = s.moved() // then nobody else knows what was written
+	}
+	if err == nil && s.shorten.Swap(false) {
+		s.empty(ctx)
 	}
 	return s.fault(ctx, what, err)
 }
@@ -169,7 +194,12 @@ func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) error {
 func (s *Store) read(ctx context.Context, what string, f func(*sql.DB) error) error {
 	err := s.ready()
 	if err == nil {
-		err = patient(ctx, func() error { return f(s.reader) })
+		err = patient(ctx, func() error {
+			if err := current(ctx, s.reader); err != nil {
+				return err
+			}
+			return f(s.reader)
+		})
 	}
 	return s.fault(ctx, what, err)
 }
@@ -182,13 +212,7 @@ func (s *Store) ready() error {
 	if d := s.broken.Load(); d != nil {
 		return d
 	}
-	switch now, err := os.Stat(s.path); {
-	case err != nil:
-		return fmt.Errorf("the file is gone while it was in use (%w): start again, or put it back", err)
-	case !os.SameFile(now, s.file):
-		return errors.New("the file was replaced while it was in use: start again")
-	}
-	return nil
+	return s.moved()
 }
 
 const errClosed policy.Refusal = "the store is closed"

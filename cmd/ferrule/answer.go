@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/internal/terminal"
 	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/schema"
 	"github.com/ferrule-dev/ferrule/store"
 )
 
@@ -23,7 +25,7 @@ func (p *program) denyCommand() *cobra.Command {
 		Short: "Say no to a call that waits",
 		Args:  exactly("ID"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
-			q, err := p.find(cmd.Context(), args[0])
+			q, err := p.find(cmd.Context(), args[0], sure)
 			if err != nil {
 				return err
 			}
@@ -54,7 +56,7 @@ text, as approvals show prints them.`,
 			if err := one(cmd, "session", "always", "args"); err != nil {
 				return err
 			}
-			q, err := p.find(cmd.Context(), args[0])
+			q, err := p.find(cmd.Context(), args[0], sure)
 			if err != nil {
 				return err
 			}
@@ -94,8 +96,8 @@ func (f *allowance) answer(cmd *cobra.Command, q policy.Question) (a policy.Answ
 		a.Always = true
 		said = "allowed, and always whatever fits " + a.Rule
 	case changed("args"):
-		if !json.Valid([]byte(f.args)) {
-			return a, "", usage("--args: got what is not JSON, want an object such as '{\"path\":\"a\"}'")
+		if err := object(f.args); err != nil {
+			return a, "", usage("--args: %w", err)
 		}
 		a.Input = json.RawMessage(f.args)
 		said = "allowed once, with the arguments as edited"
@@ -110,6 +112,19 @@ func (f *allowance) answer(cmd *cobra.Command, q policy.Question) (a policy.Answ
 		return a, "", &status{statusUsage, err}
 	}
 	return a, said, nil
+}
+
+// object reports why a text cannot be the arguments of a call: it is not one JSON
+// object, or says something twice.
+func object(text string) error {
+	var fields map[string]any
+	switch err := schema.Decode(text, &fields); {
+	case err != nil:
+		return fmt.Errorf("%w; arguments are an object such as {\"path\":\"a\"}", err)
+	case fields == nil:
+		return errors.New("got null; arguments are an object such as {\"path\":\"a\"}")
+	}
+	return nil
 }
 
 // offer is the rule of a question that has a number or a text.
@@ -140,19 +155,44 @@ func (p *program) answer(ctx context.Context, q policy.Question, a policy.Answer
 	if err != nil {
 		return fmt.Errorf("approvals: %s: %w", q.ID, err)
 	}
-	p.printf("%s: %s\n", terminal.Visible(q.Tool), terminal.Visible(said))
+	input := q.Input
+	if a.Input != nil {
+		input = string(a.Input)
+	}
+	p.printf("%s: %s\n  %s  %s\n", terminal.Visible(q.Tool), terminal.Visible(said), terminal.Visible(q.ID), terminal.Brief(input, 400))
 	return nil
 }
 
 // settle answers, and writes a rule that is to last always to the configuration.
+// What cannot be answered so is refused before the answer is spent.
 func (p *program) settle(ctx context.Context, c *config.Config, s *store.Store, id string, a policy.Answer) error {
+	if a.Input != nil {
+		if err := object(string(a.Input)); err != nil {
+			return usage("arguments: %w", err)
+		}
+	}
+	q, err := s.Find(ctx, id)
+	if err != nil {
+		return err
+	}
+	if a.Rule != "" {
+		rule, err := policy.ParseRule(a.Rule, "")
+		if err != nil {
+			return err
+		}
+		a.Second = a.Second && q.Claims.Destructive() // else it is not needed, and would cover more than was asked
+		if err := config.Lasts(rule, a.Second); err != nil {
+			return usage("rule: %w", err)
+		}
+	}
 	if err := s.Answer(ctx, id, a); err != nil {
 		return err
 	}
-	if !a.Always {
+	g, lasts := q.Grant(a, p.now())
+	if !lasts || !a.Always {
 		return nil
 	}
-	if err := config.AddAlways(p.fileOf(c), a.Rule); err != nil {
+	if err := config.AddAlways(p.fileOf(c), config.AlwaysOf(g)); err != nil {
 		return fmt.Errorf("it is allowed, but the rule is not in the configuration: %w", err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,14 +62,14 @@ func (p *program) listPending(ctx context.Context) error {
 		p.printf("nothing waits\n")
 		return nil
 	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tTOOL\t\tFOR\tASKED\tARGUMENTS")
 	for _, q := range list {
 		flag := ""
 		if q.Claims.Destructive() {
 			flag = "DESTROYS"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", terminal.Visible(q.ID), terminal.Visible(q.Tool), flag, terminal.Visible(principal(q.Caller)),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", terminal.Visible(q.ID), terminal.Visible(q.Tool), flag, terminal.Visible(whom(q.Caller)),
 			terminal.Ago(q.Asked, p.now()), brief(q.Input))
 	}
 	if err := w.Flush(); err != nil {
@@ -78,11 +79,13 @@ func (p *program) listPending(ctx context.Context) error {
 	return nil
 }
 
-func principal(a policy.Asker) string {
-	if a.Principal == "" {
-		return "local"
+// whom names a caller.
+func whom(a policy.Asker) string {
+	name := cmp.Or(a.Principal, "local")
+	if a.Tenant != "" {
+		name += " (tenant " + a.Tenant + ")"
 	}
-	return a.Principal
+	return name
 }
 
 // brief is a text on one short line.
@@ -94,7 +97,7 @@ func (p *program) showCommand() *cobra.Command {
 		Short: "Show all about a call that waits",
 		Args:  exactly("ID"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
-			q, err := p.find(cmd.Context(), args[0])
+			q, err := p.find(cmd.Context(), args[0], 1)
 			if err != nil {
 				return err
 			}
@@ -112,18 +115,9 @@ func (p *program) showCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *program) printLines(lines []terminal.Line) {
-	for _, l := range lines {
-		text := fmt.Sprintf("%-11s%s", l.Label, l.Text)
-		if l.Alarm && terminal.Is(p.stdout) && p.env("NO_COLOR") == "" {
-			text = "\x1b[1;31m" + text + "\x1b[m"
-		}
-		p.printf("%s\n", text)
-	}
-}
-
-// find gives the question whose id is, or alone begins with, what was said.
-func (p *program) find(ctx context.Context, id string) (q policy.Question, err error) {
+// find gives the question whose id is, or alone begins with, what was said. least
+// is how much of it must be said.
+func (p *program) find(ctx context.Context, id string, least int) (q policy.Question, err error) {
 	c, err := p.load()
 	if err != nil {
 		return q, err
@@ -135,7 +129,7 @@ func (p *program) find(ctx context.Context, id string) (q policy.Question, err e
 				return err
 			}
 		}
-		if q, err = byPrefix(list, id, "approvals", func(q policy.Question) string { return q.ID }); err == nil || s == nil {
+		if q, err = byPrefix(list, id, "approvals", least, func(q policy.Question) string { return q.ID }); err == nil || s == nil {
 			return err
 		}
 		// It may be over: then that is what is wrong.
@@ -150,8 +144,13 @@ func (p *program) find(ctx context.Context, id string) (q policy.Question, err e
 	return q, err
 }
 
+// sure is how much of an id must be said where something is done with what it
+// names: what a shorter one named when it was read may be gone by now, and
+// another thing be the only one that begins so.
+const sure = 6
+
 // byPrefix finds what has an id that is, or alone begins with, what was said.
-func byPrefix[T any](list []T, id, command string, idOf func(T) string) (one T, err error) {
+func byPrefix[T any](list []T, id, command string, least int, idOf func(T) string) (one T, err error) {
 	var near []string
 	for _, item := range list {
 		switch {
@@ -168,6 +167,8 @@ func byPrefix[T any](list []T, id, command string, idOf func(T) string) (one T, 
 		return none, fmt.Errorf("%s: nothing has the id %q: `ferrule %s` lists what there is", command, id, command)
 	case len(near) > 1:
 		return none, usage("%s: %q begins more than one id: %s", command, id, strings.Join(near, ", "))
+	case len(id) < least:
+		return none, usage("%s: got %q, want the whole id, or %d characters of it at least", command, id, least)
 	}
 	return one, nil
 }
@@ -182,7 +183,9 @@ func (p *program) completeIDs(cmd *cobra.Command, args []string, _ string) ([]st
 	}
 	var ids []string
 	for _, q := range list {
-		ids = append(ids, q.ID+"\t"+terminal.Visible(q.Tool))
+		if terminal.Visible(q.ID) == q.ID { // else nobody could say it
+			ids = append(ids, q.ID+"\t"+terminal.Visible(q.Tool))
+		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp
 }

@@ -65,7 +65,11 @@ func (p *program) examine(ctx context.Context) []finding {
 	c, found := p.examineConfig()
 	all = append(all, found)
 	if c != nil {
-		all = append(all, p.examineRules(c), examineHome(p.homeOf(c)), examineStore(ctx, p.storeOf(c)))
+		all = append(all, p.examineRules(c))
+		if len(c.Hooks) > 0 {
+			all = append(all, examineHooks(c))
+		}
+		all = append(all, examineHome(p.homeOf(c)), examineStore(ctx, p.storeOf(c)))
 	}
 	return append(append(all, p.examineTerminal()), isolation()...)
 }
@@ -102,6 +106,17 @@ func (p *program) examineRules(c *config.Config) finding {
 	return finding{"rules", "ok", fmt.Sprintf("%d short rules, %d Cedar files, mode %s", n, len(c.Policy.Files), c.Policy.Mode)}
 }
 
+func examineHooks(c *config.Config) finding {
+	if err := hooksOf(c); err != nil {
+		return finding{"hooks", "failed", err.Error()}
+	}
+	names := make([]string, len(c.Hooks))
+	for i, h := range c.Hooks {
+		names[i] = h.Name
+	}
+	return finding{"hooks", "ok", strings.Join(names, ", ")}
+}
+
 // examineHome tries to write, in the directory or where it would be made.
 func examineHome(home string) finding {
 	dir, text := home, home
@@ -111,8 +126,8 @@ func examineHome(home string) finding {
 			return finding{"home", "failed", dir + " is a file, want a directory; --home names another"}
 		}
 		if err == nil {
-			if dir == home && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
-				return finding{"home", "failed", fmt.Sprintf("%s can be read by others (%s); chmod 700 %s", home, info.Mode().Perm(), home)}
+			if dir == home && open(info) {
+				return finding{"home", "failed", closed(home).Error()}
 			}
 			break
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/ferrule-dev/ferrule/internal/terminal"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/policy/cedar"
+	"github.com/ferrule-dev/ferrule/store"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -36,10 +38,10 @@ exit status is 3 where it would be denied, else 0.`,
   ferrule policy explain --tool fs_write --claims reversible,local --path src/a.go --touches write:file:/work/src/a.go
   ferrule policy explain --source github --tool create_issue`,
 		Args: exactly(),
-		RunE: p.do(func(*cobra.Command, []string) error { return p.explain(&f) }),
+		RunE: p.do(func(cmd *cobra.Command, _ []string) error { return p.explain(cmd.Context(), &f) }),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.tool, "tool", "", "name of the tool, without its source")
+	flags.StringVar(&f.tool, "tool", "", "name of the tool: its own, or what models call it")
 	flags.StringVar(&f.args, "args", "{}", "arguments, a JSON object; - reads them from standard input")
 	flags.StringSliceVar(&f.claims, "claims", nil, "of read_only, parallel, reversible, local, idempotent")
 	flags.StringArrayVar(&f.touches, "touches", nil, "read:RESOURCE or write:RESOURCE, such as write:file:/a; each in a flag of its own")
@@ -75,6 +77,8 @@ type explained struct {
 	Rules   []explainedRule `json:"rules"`
 	Changes []string        `json:"changes"`
 	Notes   []string        `json:"notes,omitempty"`
+	// Answer is the rule that answers the question in a person's place.
+	Answer *lasting `json:"answer,omitempty"`
 }
 
 type explainedRule struct {
@@ -100,7 +104,7 @@ func (r explainedRule) String() string {
 	return fmt.Sprintf("%s  %s", r.ID, text)
 }
 
-func (p *program) explain(f *imagined) error {
+func (p *program) explain(ctx context.Context, f *imagined) error {
 	c, err := p.load()
 	if err != nil {
 		return err
@@ -110,18 +114,23 @@ func (p *program) explain(f *imagined) error {
 		return err
 	}
 	if f.args == "-" {
-		text, err := io.ReadAll(p.stdin)
-		if err != nil {
+		if f.args, err = p.read(ctx); err != nil {
 			return fmt.Errorf("--args: %w", err)
 		}
-		f.args = string(text)
 	}
 	q, notes, err := f.request(c)
 	if err != nil {
 		return err
 	}
-	e := explainCall(c, set, q)
-	e.Notes = notes
+	var e explained
+	err = p.withRules(ctx, func(_ *config.Config, _ *store.Store, list []lasting) error {
+		e = p.explainCall(c, set, q, list)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	e.Notes = append(notes, e.Notes...)
 	if p.json {
 		err = p.printJSON(e)
 	} else {
@@ -133,17 +142,60 @@ func (p *program) explain(f *imagined) error {
 	return err
 }
 
-func explainCall(c *config.Config, set *cedar.Set, q *tool.Request) explained {
+// read reads standard input to its end. An interrupt does not wait for that.
+func (p *program) read(ctx context.Context) (string, error) {
+	type ended struct {
+		text []byte
+		err  error
+	}
+	end := make(chan ended, 1)
+	go func() {
+		text, err := io.ReadAll(p.stdin)
+		end <- ended{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case e := <-end:
+		return string(e.text), e.err
+	}
+}
+
+// answering is the lasting rule that answers a question in a person's place; nil:
+// there is none.
+func answering(r policy.Ruling, q *tool.Request, list []lasting) *lasting {
+	if !r.Asks() || r.Flow {
+		return nil
+	}
+	for _, l := range list {
+		if g := l.grant; g.Answers(q, g.Definition) && (!r.Overrules || g.Exact()) {
+			return &l
+		}
+	}
+	return nil
+}
+
+func (p *program) explainCall(c *config.Config, set *cedar.Set, q *tool.Request, list []lasting) explained {
 	said := set.Explain(q)
+	protected := p.protected(c)
 	of := func(d tool.Decision, claims tool.Claims, mode policy.Mode) policy.Ruling {
 		return policy.Combine(policy.Case{
-			Name: q.Name, Claims: claims, Trust: q.Source.Trust, Person: true, Mode: mode, Workspace: c.Workspace,
+			Name: q.Name, Claims: claims, Trust: q.Source.Trust, Person: true, Mode: mode, Workspace: c.Workspace, Protected: protected,
 		}, policy.Voice{By: policy.ByPolicy, Decision: d})
 	}
 	r := of(said.Decision, q.Claims, policy.Mode(q.Mode))
 	e := explained{
 		Tool: q.Name, Verdict: r.Verdict, By: string(r.By), Reason: r.Reason, Rule: r.Rule, Policy: said.Decision.Verdict,
-		Rules: []explainedRule{}, Changes: []string{},
+		Rules: []explainedRule{}, Changes: []string{}, Answer: answering(r, q, list),
+	}
+	if e.Answer != nil && e.Answer.grant.Definition != "" && q.Source.Trust.Untrusted() {
+		e.Notes = append(e.Notes, "the rule that answers is good for one definition of the tool: whether it is still that one is not part of explain")
+	}
+	if n := len(c.Limits.Rates); n > 0 {
+		e.Notes = append(e.Notes, fmt.Sprintf("limits (%d) are not part of explain: they depend on what ran before", n))
+	}
+	if n := len(c.Hooks); n > 0 {
+		e.Notes = append(e.Notes, fmt.Sprintf("hooks (%d) are not part of explain: nothing runs here", n))
 	}
 	for _, one := range said.Rules {
 		row := explainedRule{ID: one.ID, File: one.File, Line: one.Line, Effect: one.Effect, Text: one.Text, Fits: one.Fits}
@@ -180,6 +232,9 @@ func (p *program) printExplained(e explained) {
 		p.printf("\n  because %s", terminal.Visible(e.Reason))
 	}
 	p.printf("\n")
+	if e.Answer != nil {
+		p.printf("  answered yes by the rule %s of %s: %s\n", e.Answer.ID, strings.Join(e.Answer.Where, " and "), terminal.Visible(e.Answer.Rule))
+	}
 	for _, n := range e.Notes {
 		p.printf("  note: %s\n", n)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -53,18 +54,40 @@ func (f *imagined) request(c *config.Config) (q *tool.Request, notes []string, e
 	} else if err != nil {
 		return nil, nil, usage("--args: %w", err)
 	}
-	if source.Trust.Untrusted() && !f.believe && (len(f.claims) > 0 || claims.Touches != nil) {
-		claims = tool.Claims{}
-		notes = append(notes, fmt.Sprintf("what a source of trust %s claims is not believed; --believe counts it", source.Trust))
-	}
-	name := f.tool
-	if prefix := f.source + "__"; f.source != "" && !strings.HasPrefix(name, prefix) {
-		name = prefix + name
+	name, note := f.wire(source)
+	notes = append(notes, note...)
+	if source.Trust.Untrusted() && !f.believe {
+		if len(f.claims) > 0 || claims.Touches != nil {
+			claims = tool.Claims{}
+			notes = append(notes, fmt.Sprintf("what a source of trust %s claims is not believed; --believe counts it", source.Trust))
+		}
+		args.FailFacts(errors.New("its source is not believed"))
+		if len(f.paths)+len(f.hosts)+len(f.commands) > 0 {
+			notes = append(notes, fmt.Sprintf("what a source of trust %s says that a call is about (--path, --host, --command) is not believed; --believe counts it", source.Trust))
+		}
 	}
 	return &tool.Request{
 		Caller: tool.Caller{Principal: f.principal, Session: f.session, Client: f.client, Tenant: f.tenant, Attended: f.attended},
 		Source: source, Tool: &t.Info, Name: name, CalledAs: name, Turn: 1, Args: args, Claims: claims, Mode: string(mode),
 	}, notes, nil
+}
+
+// wire is what models call the tool. --tool is its own name, or that already.
+func (f *imagined) wire(source tool.Source) (name string, notes []string) {
+	from := source.Name
+	if source.Trust == tool.BuiltIn { // they have no prefix
+		from = ""
+	}
+	own, prefixed := strings.CutPrefix(f.tool, from+"__")
+	switch name = tool.WireName(from, f.tool); {
+	case from != "" && prefixed && tool.WireName(from, own) == f.tool, regexp.MustCompile(`_x[a-z2-7]{10}$`).MatchString(f.tool):
+		return f.tool, []string{"--tool is taken as what models call the tool"}
+	case name != f.tool:
+		notes = append(notes, "--tool is taken as its own name: models call it "+name)
+	case from == "" && strings.Contains(f.tool, "__"):
+		notes = append(notes, "--tool is taken as one of the program itself: --source names another")
+	}
+	return name, notes
 }
 
 // claimed are the claims that the flags make.

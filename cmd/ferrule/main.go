@@ -20,6 +20,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second one ends it at once
 	status := newProgram().run(ctx, os.Args[1:])
 	stop()
 	os.Exit(status)

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -25,7 +25,7 @@ func (p *program) policyCommand() *cobra.Command {
 func (p *program) rulesOf(c *config.Config) (*cedar.Set, error) {
 	files := make([]cedar.File, 0, len(c.Policy.Files))
 	for _, name := range c.Policy.Files {
-		text, err := os.ReadFile(name) //nolint:gosec // the configuration names it
+		text, err := config.Read(name)
 		if err != nil {
 			return nil, fmt.Errorf("policy.files: %w", err)
 		}
@@ -132,7 +132,7 @@ func (p *program) short(path string) string {
 }
 
 func (p *program) check(name string) ([]fault, error) {
-	text, err := os.ReadFile(p.path(name))
+	text, err := config.Read(p.path(name))
 	if err != nil {
 		return nil, usage("policy check: %w", err)
 	}
@@ -150,7 +150,7 @@ func (p *program) check(name string) ([]fault, error) {
 			return faultsOf(name, err), nil
 		}
 		_, err = p.rulesOf(c)
-		return faultsOf(name, err), nil
+		return faultsOf(name, errors.Join(err, hooksOf(c))), nil
 	}
 	return nil, usage("policy check: %s: want a name that ends in .cedar or .yaml", name)
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +21,6 @@ const (
 	statusFailed      = 1
 	statusUsage       = 2 // or wrong configuration
 	statusDenied      = 3 // or rejected
-	statusToolFailed  = 4
 	statusInterrupted = 130
 )
 
@@ -35,6 +32,8 @@ type program struct {
 	environ []string
 	dir     string // the current directory
 	now     func() time.Time
+
+	out, errs *shown // stdout and stderr, for a person
 
 	home, config string // flags
 	json         bool
@@ -71,15 +70,25 @@ func usage(format string, args ...any) error {
 
 // run does what the arguments say and gives the exit status.
 func (p *program) run(ctx context.Context, args []string) int {
+	p.out, p.errs = &shown{to: p.stdout}, &shown{to: p.stderr}
+	code := p.execute(ctx, args)
+	if p.out.err != nil && code == statusDone {
+		p.complain("ferrule: it is done, but could not be printed: " + p.out.err.Error())
+		return statusFailed
+	}
+	return code
+}
+
+func (p *program) execute(ctx context.Context, args []string) int {
 	root := p.root() //nolint:contextcheck // each command has the context that it is run with
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	switch s := (*status)(nil); {
-	case ctx.Err() != nil || errors.Is(err, terminal.ErrInterrupted):
-		fmt.Fprintln(p.stderr, "ferrule: interrupted")
-		return statusInterrupted
 	case err == nil:
-		return statusDone
+		return statusDone // also where an interrupt came too late
+	case ctx.Err() != nil || errors.Is(err, terminal.ErrInterrupted):
+		p.complain("ferrule: interrupted")
+		return statusInterrupted
 	case !p.ran:
 		p.complain(fmt.Sprintf("ferrule: %s\n%s --help says how it is used.", strings.TrimSpace(err.Error()), cmd.CommandPath()))
 		return statusUsage
@@ -103,8 +112,8 @@ person. This program shows and changes both.`,
 	}
 	p.group(root)
 	root.SetIn(p.stdin)
-	root.SetOut(p.stdout)
-	root.SetErr(p.stderr)
+	root.SetOut(p.out)
+	root.SetErr(p.errs)
 	root.PersistentFlags().StringVar(&p.home, "home", "", "where state is kept (default $FERRULE_HOME, else .ferrule in the workspace)")
 	root.PersistentFlags().StringVar(&p.config, "config", "", "configuration file (default ferrule.yaml, if there is one)")
 	root.AddCommand(p.initCommand(), p.doctorCommand(), p.policyCommand(), p.approvalsCommand(), p.rulesCommand(), p.versionCommand())
@@ -140,6 +149,9 @@ func known(cmd *cobra.Command, args []string) error {
 func (p *program) do(f func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		p.ran = true
+		if err := cmd.Context().Err(); err != nil {
+			return err
+		}
 		return f(cmd, args)
 	}
 }
@@ -170,30 +182,6 @@ func one(cmd *cobra.Command, names ...string) error {
 	}
 	return nil
 }
-
-func (p *program) jsonFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&p.json, "json", false, "print JSON")
-}
-
-// printJSON prints a value for programs.
-func (p *program) printJSON(v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	_, err := io.WriteString(p.stdout, terminal.VisibleJSON(b.String()))
-	return err
-}
-
-// complain prints an error. Names and texts of others may be in it.
-func (p *program) complain(text string) {
-	fmt.Fprintln(p.stderr, strings.Join(terminal.VisibleLines(text), "\n"))
-}
-
-func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.stdout, format, args...) }
 
 // env is the value of an environment variable.
 func (p *program) env(name string) string {

@@ -107,11 +107,11 @@ func TestProgram(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		ask(t, dir, policy.Question{ID: "q1", Digest: "d", Tool: "x", Input: "{}", Offers: []string{"x(/a b/)", "x"}})
-		if _, stderr, code := try(t.Context(), dir, "approvals", "allow", "q1", "--always", "2", "--second-key"); code != 0 {
+		if _, stderr, code := try(t.Context(), dir, "approvals", "allow", "q1", "--always", "1", "--second-key"); code != 0 {
 			t.Fatalf("got %d, %s", code, stderr)
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "ferrule.yaml"))
-		if want := "policy:\n  always:\n    - \"x\"\n"; err != nil || string(text) != want {
+		if want := "policy:\n  always:\n    - {rule: \"x(/a b/)\", second: true}\n"; err != nil || string(text) != want {
 			t.Errorf("got %q, %v, want %q", text, err, want)
 		}
 	})

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -14,18 +18,23 @@ import (
 	"github.com/ferrule-dev/ferrule/store"
 )
 
-// lasting is a rule that somebody made of a yes, wherever it is kept.
+// lasting is a rule that somebody made of a yes, wherever it is kept. One that
+// says the same in several places is one.
 type lasting struct {
-	ID      string     `json:"id"`
-	Rule    string     `json:"rule"`
-	Where   string     `json:"where"` // store, or the name of the file
-	For     string     `json:"for"`   // the principal, or everybody
-	Session string     `json:"session,omitempty"`
-	Source  string     `json:"source,omitempty"`
-	By      string     `json:"by,omitempty"`
-	Made    *time.Time `json:"made,omitempty"`
+	ID        string     `json:"id"`
+	Rule      string     `json:"rule"`
+	Where     []string   `json:"where"` // the name of the file, store
+	Principal string     `json:"principal"`
+	Tenant    string     `json:"tenant,omitempty"`
+	Session   string     `json:"session,omitempty"` // "": it lasts always
+	Source    string     `json:"source,omitempty"`
+	Second    bool       `json:"second"` // the second key was turned
+	By        string     `json:"by,omitempty"`
+	Made      *time.Time `json:"made,omitempty"`
 
-	grant *policy.Grant // nil: it is in the file
+	grant  policy.Grant    // what it says
+	stored []string        // the ids that it has in the store
+	file   []config.Always // as it stands in the file
 }
 
 func (p *program) rulesCommand() *cobra.Command {
@@ -41,9 +50,25 @@ func (p *program) rulesCommand() *cobra.Command {
 }
 
 // lastingRules lists the rules of the file and of the store.
-func lastingRules(ctx context.Context, c *config.Config, s *store.Store) (list []lasting, err error) {
-	for _, rule := range c.Policy.Always {
-		list = append(list, lasting{ID: "c" + policy.Digest(rule)[:11], Rule: rule, Where: config.Name, For: "everybody"})
+func lastingRules(ctx context.Context, c *config.Config, s *store.Store) ([]lasting, error) {
+	var list []lasting
+	row := func(g policy.Grant) *lasting {
+		i := slices.IndexFunc(list, func(l lasting) bool { return l.grant.Name() == g.Name() })
+		if i < 0 {
+			i = len(list)
+			list = append(list, lasting{
+				ID: g.Name(), Rule: g.Rule, Principal: cmp.Or(g.Caller.Principal, "local"), Tenant: g.Caller.Tenant, Session: g.Caller.Session,
+				Source: g.Source, Second: g.Second, grant: g,
+			})
+		}
+		return &list[i]
+	}
+	for _, a := range c.Policy.Always {
+		l := row(a.Grant(c.Workspace))
+		if l.file == nil {
+			l.Where = append(l.Where, config.Name)
+		}
+		l.file = append(l.file, a)
 	}
 	if s == nil {
 		return list, nil
@@ -53,9 +78,16 @@ func lastingRules(ctx context.Context, c *config.Config, s *store.Store) (list [
 		return nil, err
 	}
 	for _, g := range grants {
-		list = append(list, lasting{
-			ID: g.ID, Rule: g.Rule, Where: "store", For: principal(g.Caller), Session: g.Caller.Session, Source: g.Source, By: g.By, Made: &g.Made, grant: &g,
-		})
+		same := g
+		if r, err := policy.ParseRule(g.Rule, ""); err == nil {
+			same.Rule = r.String()
+		}
+		l := row(same)
+		if l.stored == nil {
+			l.ID, l.By, l.Made, l.grant = g.ID, g.By, &g.Made, same
+			l.Where = append(l.Where, "store")
+		}
+		l.stored = append(l.stored, g.ID)
 	}
 	return list, nil
 }
@@ -84,18 +116,21 @@ func (p *program) listRules(ctx context.Context) error {
 			p.printf("nothing was allowed for longer than once\n")
 			return nil
 		}
-		w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "ID\tRULE\tFOR\tLASTS\tSOURCE\tWHERE\tBY")
+		w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "ID\tRULE\tFOR\tLASTS\tSOURCE\tSECOND KEY\tWHERE\tBY")
 		for _, l := range list {
-			lasts := "always"
+			lasts, second := "always", "no"
 			if l.Session != "" {
 				lasts = "session " + l.Session
 			}
-			row := []any{l.ID, l.Rule, l.For, lasts, l.Source, l.Where, l.By}
+			if l.Second {
+				second = "turned"
+			}
+			row := []any{l.ID, l.Rule, whom(l.grant.Caller), lasts, l.Source, second, strings.Join(l.Where, ", "), l.By}
 			for i, cell := range row {
 				row[i] = terminal.Visible(cell.(string))
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", row...)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", row...)
 		}
 		return w.Flush()
 	})
@@ -110,90 +145,95 @@ store; it is taken out of both.`,
 		Args: exactly("ID"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			return p.withRules(cmd.Context(), func(c *config.Config, s *store.Store, list []lasting) error {
-				l, err := byPrefix(list, args[0], "rules", func(l lasting) string { return l.ID })
+				l, err := byPrefix(list, args[0], "rules", sure, func(l lasting) string { return l.ID })
 				if err != nil {
 					return err
 				}
-				for _, twin := range twins(c, list, l) {
-					if err := p.revoke(cmd.Context(), c, s, twin); err != nil {
-						return fmt.Errorf("rules: %s: %w", twin.ID, err)
-					}
-					p.printf("revoked in %s: %s\n", twin.Where, terminal.Visible(twin.Rule))
+				if err := p.revoke(cmd.Context(), c, s, l); err != nil {
+					return err
 				}
+				p.printf("revoked in %s: %s\n  %s  for %s\n", strings.Join(l.Where, " and "), terminal.Visible(l.Rule), terminal.Visible(l.ID), terminal.Visible(whom(l.grant.Caller)))
 				return nil
 			})
 		}),
 	}
 }
 
-// twins are a rule and, if it lasts always, those that say the same elsewhere.
-func twins(c *config.Config, list []lasting, l lasting) (all []lasting) {
-	for _, other := range list {
-		same := l.Session == "" && other.Session == "" && (l.grant == nil) != (other.grant == nil) && spelling(c, l.Rule) == spelling(c, other.Rule)
-		if other.ID == l.ID || same {
-			all = append(all, other)
+// revoke takes a rule out of the store and the file. The store is first: that is
+// what answers.
+func (p *program) revoke(ctx context.Context, c *config.Config, s *store.Store, l lasting) error {
+	for _, id := range l.stored {
+		if err := s.Revoke(ctx, id); err != nil && !errors.Is(err, policy.ErrNoGrant) { // somebody else has done it
+			return fmt.Errorf("rules: %s: %w", id, err)
 		}
 	}
-	return all
-}
-
-// spelling is the one way to write a rule.
-func spelling(c *config.Config, rule string) string {
-	if r, err := policy.ParseRule(rule, c.Workspace); err == nil {
-		return r.String()
+	if l.file == nil {
+		return nil
 	}
-	return rule
-}
-
-func (p *program) revoke(ctx context.Context, c *config.Config, s *store.Store, l lasting) error {
-	if l.grant == nil {
-		return config.RemoveAlways(p.fileOf(c), l.Rule)
+	if err := config.RemoveAlways(p.fileOf(c), l.file[0]); err != nil && !errors.Is(err, policy.ErrNoGrant) {
+		return fmt.Errorf("rules: %s: %w", l.ID, err)
 	}
-	return s.Revoke(ctx, l.ID)
+	return nil
 }
 
 func (p *program) editCommand() *cobra.Command {
-	return &cobra.Command{
+	var second bool
+	cmd := &cobra.Command{
 		Use:   "edit ID RULE",
 		Short: "Put another rule in the place of one",
-		Long: `Put another rule in the place of one. It is for the same principal, session and
-tool definition.`,
+		Long: `Put another rule in the place of one, wherever that stands. It is for the same
+principal, session and tool definition. It is not for calls that may destroy
+something, whatever the old one was for, unless --second-key says so.`,
 		Args: exactly("ID", "RULE"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			return p.withRules(cmd.Context(), func(c *config.Config, s *store.Store, list []lasting) error {
 				rule, err := policy.ParseRule(args[1], c.Workspace)
+				if err == nil {
+					err = config.Lasts(rule, second)
+				}
 				if err != nil {
 					return usage("rules edit: %q: %w", args[1], err)
 				}
-				l, err := byPrefix(list, args[0], "rules", func(l lasting) string { return l.ID })
+				l, err := byPrefix(list, args[0], "rules", sure, func(l lasting) string { return l.ID })
 				if err != nil {
 					return err
 				}
-				for _, twin := range twins(c, list, l) {
-					if err := p.replace(cmd.Context(), c, s, twin, rule); err != nil {
-						return fmt.Errorf("rules: %s: %w", twin.ID, err)
-					}
-					p.printf("changed in %s: %s\n     is now: %s\n", twin.Where, terminal.Visible(twin.Rule), terminal.Visible(rule.String()))
+				g, err := p.replace(cmd.Context(), c, s, l, rule, second)
+				if err != nil {
+					return err
+				}
+				p.printf("changed in %s: %s\n     is now: %s\n  %s  for %s\n", strings.Join(l.Where, " and "), terminal.Visible(l.Rule), terminal.Visible(g.Rule), g.ID, terminal.Visible(whom(g.Caller)))
+				if !second {
+					p.printf("  not for what may destroy something: that takes --second-key\n")
 				}
 				return nil
 			})
 		}),
 	}
+	cmd.Flags().BoolVar(&second, "second-key", false, "the second key: it is also for calls that may destroy something")
+	return cmd
 }
 
 // replace takes the old rule back first: where it ends between the two, less is
 // allowed and not more.
-func (p *program) replace(ctx context.Context, c *config.Config, s *store.Store, l lasting, rule policy.Rule) error {
-	if l.grant == nil {
-		return config.ReplaceAlways(p.fileOf(c), l.Rule, rule.String())
+func (p *program) replace(ctx context.Context, c *config.Config, s *store.Store, l lasting, rule policy.Rule, second bool) (policy.Grant, error) {
+	g := l.grant
+	g.Rule, g.Second, g.By, g.Made = rule.String(), second, p.user(), p.now()
+	g.ID = g.Name()
+	for _, id := range l.stored {
+		if err := s.Revoke(ctx, id); err != nil {
+			return g, fmt.Errorf("rules: %s: %w", id, err)
+		}
 	}
-	if err := s.Revoke(ctx, l.ID); err != nil {
-		return err
+	if l.file != nil {
+		if err := config.ReplaceAlways(p.fileOf(c), l.file[0], config.AlwaysOf(g)); err != nil {
+			return g, fmt.Errorf("rules: %s: %w", l.ID, err)
+		}
 	}
-	g := *l.grant
-	g.Rule, g.By, g.Made = rule.String(), p.user(), p.now()
-	if _, err := s.Grant(ctx, g); err != nil {
-		return fmt.Errorf("the old rule is revoked, the new one is not kept: %w", err)
+	if l.stored != nil {
+		if _, err := s.Grant(ctx, g); err != nil {
+			return g, fmt.Errorf("the old rule is revoked, the new one is not kept: %w", err)
+		}
 	}
-	return nil
+	return g, nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -25,19 +24,10 @@ func (p *program) initCommand() *cobra.Command {
 			if p.config != "" {
 				path = p.path(p.config)
 			}
-			flag := os.O_EXCL
-			if force {
-				flag = os.O_TRUNC
-			}
-			f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flag, 0o644) //nolint:gosec // a configuration that others may read
-			if errors.Is(err, fs.ErrExist) {
+			switch err := config.Create(path, force); {
+			case errors.Is(err, fs.ErrExist):
 				return usage("init: %s is there already: --force overwrites it", path)
-			}
-			if err != nil {
-				return fmt.Errorf("init: %w", err)
-			}
-			_, err = f.WriteString(config.Sample())
-			if err := errors.Join(err, f.Close()); err != nil {
+			case err != nil:
 				return fmt.Errorf("init: %w", err)
 			}
 			p.printf("wrote %s\n", path)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/store"
@@ -41,13 +42,16 @@ func (p *program) load() (*config.Config, error) {
 	if !found {
 		return config.Default(p.dir)
 	}
-	text, err := os.ReadFile(path)
+	text, err := config.Read(path)
 	if err != nil {
 		return nil, &status{statusUsage, fmt.Errorf("the configuration cannot be read: %w", err)}
 	}
 	c, err := config.Parse(p.short(path), filepath.Dir(path), string(text))
 	if err != nil {
 		return nil, &status{statusUsage, fmt.Errorf("the configuration is wrong:\n%w", err)}
+	}
+	if p.home != "" && c.Store.Path != "" {
+		return nil, usage("--home: got %s, but store.path of %s says that the store is %s: leave one of them out", p.home, p.short(path), c.Store.Path)
 	}
 	c.File = path
 	return c, nil
@@ -78,6 +82,9 @@ func makeHome(home string) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return fmt.Errorf("state directory: %w", err)
 	}
+	if err := closed(home); err != nil {
+		return err
+	}
 	f, err := os.OpenFile(filepath.Join(home, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
@@ -92,10 +99,32 @@ func makeHome(home string) error {
 	return nil
 }
 
+// closed refuses a state directory that others can come into: who can write there
+// can answer, and make rules. One that is not there is closed. Its rights are not
+// changed here: it may be a directory of something else.
+func closed(home string) error {
+	info, err := os.Stat(home)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("state directory: %w", err)
+	case info.IsDir() && open(info):
+		return fmt.Errorf("state directory: others can come into %s (%s): look whether what is in it is yours, then chmod 700 it; or name another with --home", home, info.Mode().Perm())
+	}
+	return nil
+}
+
+// open reports whether others than its user have rights at a directory.
+func open(dir fs.FileInfo) bool { return dir.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" }
+
 // withStore opens the store and calls f. Where there is none yet, and create is
 // false, f is called with nil: nothing has been asked or allowed.
 func (p *program) withStore(ctx context.Context, c *config.Config, create bool, f func(*store.Store) error) error {
 	path := p.storeOf(c)
+	if err := closed(p.homeOf(c)); err != nil {
+		return err
+	}
 	switch _, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist) && !create:
 		return f(nil)

@@ -3,8 +3,9 @@
 // be read is an error with its place, and all of them are told at once. Every
 // key has a default, and no file is needed.
 //
-// Nothing is ignored in silence: a key of something that is not built yet may
-// stand there empty, and is an error with a value.
+// A key of something that is not built yet may stand there empty, and is an error
+// with a value. Of the others, limits, hooks and policy.always are read and
+// checked here; who runs calls acts on them.
 //
 // [AddAlways], [RemoveAlways] and [ReplaceAlways] change the one list that the
 // program itself writes to, and leave everything else in the file as it is.
@@ -13,6 +14,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,9 +49,9 @@ type Policy struct {
 	Files []string
 	// Mode is that of sessions which set none.
 	Mode policy.Mode
-	// Always are short rules that people made of a yes: they answer later
-	// questions in their place. The program adds to them.
-	Always []string
+	// Always are rules that people made of a yes: they answer later questions in
+	// their place. The program adds to them.
+	Always []Always
 }
 
 // Limits bound what may run.
@@ -74,6 +76,13 @@ type Hook struct {
 	Only Only
 	// Timeout denies where it has passed; default: 10 s.
 	Timeout time.Duration
+	// Dir is where it runs, absolute; default: the folder of the file.
+	Dir string
+	// Env is what it is given beside the little that every hook is given, as
+	// KEY=value.
+	Env []string
+	// Line and Column are where it stands in the file.
+	Line, Column int
 }
 
 // Only are tools that have one of each that is given: exact names, as models call
@@ -100,7 +109,7 @@ func Load(path string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
-	text, err := os.ReadFile(abs)
+	text, err := Read(abs)
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
@@ -110,6 +119,23 @@ func Load(path string) (*Config, error) {
 	}
 	c.File = abs
 	return c, nil
+}
+
+// Read is the content of a file, unless it is longer than any configuration.
+func Read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > maxSize:
+		return nil, fmt.Errorf("%s: got more than %d bytes, want at most that many", path, maxSize)
+	}
+	return text, nil
 }
 
 // Parse reads the text of a file that is called name. Paths in it are below dir.

@@ -53,6 +53,13 @@ func TestFaults(t *testing.T) {
 		{"H6 an event", "hooks: [{name: x, command: [x], events: [begin]}]\n", `f.yaml:1:42: hooks.events: got "begin", want input or output`},
 		{"H6 for which tools", "hooks: [{name: x, command: [x], only: {name: [y]}}]\n", `f.yaml:1:40: hooks.only: unknown key "name": did you mean "names"?`},
 		{"H6 for no tools", "hooks: [{name: x, command: [x], only: {names: []}}]\n", `f.yaml:1:47: hooks.only.names: got nothing, want at least one, or no such key`},
+		{"H6 the name of an environment variable", "hooks: [{name: x, command: [x], env: {A: b}}]\n", `f.yaml:1:38: hooks.env: got keys with values, want a list of texts`},
+		{"P5 always for nothing in particular", "policy: {always: ['*', 'source:*']}\n", "f.yaml:1:19: policy.always: got *, want a rule that names a tool, a source or a tag: nobody said yes to everything\nf.yaml:1:24: policy.always: got source:*, want a rule that names a tool, a source or a tag: nobody said yes to everything"},
+		{"P3 the second key for a whole tool", "policy: {always: [{rule: rm, second: true}]}\n", "f.yaml:1:19: policy.always: got the second key for every call of a tool, want parentheses that say for which: what may destroy something is never allowed as a whole"},
+		{"P5 always for whom", "policy: {always: [{rule: a, user: b}]}\n", `f.yaml:1:29: policy.always: unknown key "user", want one of rule, principal, tenant, source, definition, second`},
+		{"P5 a second key that is neither", "policy: {always: [{rule: a(b), second: yes}]}\n", `f.yaml:1:40: policy.always.second: got the text "yes", want true or false`},
+		{"P5 an always without a rule", "policy: {always: [{principal: b}]}\n", `f.yaml:1:19: policy.always: got keys with values, want a text`},
+		{"Y1 tags", "policy: !mine\n  allow: !!set [!x a]\nworkspace: !!str b\n", "f.yaml:1:9: got the tag !mine, want the value without one\nf.yaml:2:10: got the tag !!set, want the value without one\nf.yaml:2:17: got the tag !x, want the value without one\nf.yaml:2:17: policy.allow: got a, want a text: put quotes around it\nf.yaml:3:12: got the tag !!str, want the value without one"},
 		{"H6 one name twice", "hooks: [{name: x, command: [x]}, {name: x, command: [x]}]\n", `f.yaml:1:34: hooks: got the name "x" twice, want each once`},
 	}
 	for _, tt := range tests {
@@ -70,6 +77,39 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+func TestManyFaults(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"Y1 in one line":  "policy: {allow: [" + strings.Repeat("'é(',", 100_000) + "]}",
+		"Y1 in many":      strings.Repeat("abcdefghij: 1\n", 60_000),
+		"Y1 tags":         "policy: [" + strings.Repeat("!a b,", 100_000) + "]",
+		"Y1 keys of keys": "hooks: [" + strings.Repeat("{a: 1},", 100_000) + "]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := config.Parse("f.yaml", "/work", text)
+			var list config.Errors
+			if !errors.As(err, &list) || len(list) != 101 || !strings.HasSuffix(err.Error(), ": there is more: only 100 faults are told") {
+				t.Errorf("got %d faults, want 100 and that there are more", len(list))
+			}
+		})
+	}
+	t.Run("Y1 a hundred are all", func(t *testing.T) {
+		t.Parallel()
+		_, err := config.Parse("f.yaml", "/work", "policy: {allow: ["+strings.Repeat("'(',", 100)+"]}")
+		var list config.Errors
+		if !errors.As(err, &list) || len(list) != 100 || strings.Contains(err.Error(), "more") {
+			t.Errorf("got %d faults, want 100", len(list))
+		}
+	})
+	t.Run("Y1 a file without an end", func(t *testing.T) {
+		t.Parallel()
+		if _, err := config.Load("/dev/zero"); err == nil || !errors.Is(err, fs.ErrNotExist) && !strings.Contains(err.Error(), "got more than 1048576 bytes") {
+			t.Errorf("got %v, want that it is too long", err)
+		}
+	})
+}
+
 const whole = `
 workspace: code
 policy:
@@ -78,7 +118,14 @@ policy:
   deny: [tag:danger]
   files: [more.cedar, /etc/ferrule/all.cedar]
   mode: edit
-  always: [hello]
+  always:
+    - hello
+    - rule: "send(path: a/**)"
+      principal: ada
+      tenant: acme
+      source: github
+      definition: d
+      second: true
 limits:
   rates:
     - {tools: source:github, calls: 60, per: 1m, each: session}
@@ -91,6 +138,8 @@ hooks:
     events: [input, output]
     only: {sources: [github, ""], tags: [x]}
     timeout: 3s
+    dir: tools
+    env: ["A=b"]
   - {name: brief, command: [b]}
 servers:
 tools: {}
@@ -121,13 +170,17 @@ func TestParse(t *testing.T) {
 			File: "f.yaml", Workspace: "/work/code",
 			Policy: config.Policy{
 				Allow: []string{"fs_read*", "fs_write(path: src/**)"}, Ask: []string{"source:github"}, Deny: []string{"tag:danger"},
-				Files: []string{"/work/more.cedar", "/etc/ferrule/all.cedar"}, Mode: policy.ModeEdit, Always: []string{"hello"},
+				Files: []string{"/work/more.cedar", "/etc/ferrule/all.cedar"}, Mode: policy.ModeEdit,
+				Always: []config.Always{
+					{Rule: "hello"},
+					{Rule: "send(path: a/**)", Principal: "ada", Tenant: "acme", Source: "github", Definition: "d", Second: true},
+				},
 			},
 			Limits: config.Limits{Rates: []policy.Rate{{Tools: rule("source:github"), Calls: 60, Per: time.Minute, Each: "session"}, {Calls: 1000}}},
 			Store:  config.Store{Path: "/work/state/x.db"},
 			Hooks: []config.Hook{
-				{Name: "check", Command: []string{"./check", "--strict"}, Events: []string{"input", "output"}, Only: config.Only{Sources: []string{"github", ""}, Tags: []string{"x"}}, Timeout: 3 * time.Second},
-				{Name: "brief", Command: []string{"b"}, Events: []string{"input"}, Timeout: 10 * time.Second},
+				{Name: "check", Command: []string{"./check", "--strict"}, Events: []string{"input", "output"}, Only: config.Only{Sources: []string{"github", ""}, Tags: []string{"x"}}, Timeout: 3 * time.Second, Dir: "/work/tools", Env: []string{"A=b"}, Line: 24, Column: 5},
+				{Name: "brief", Command: []string{"b"}, Events: []string{"input"}, Timeout: 10 * time.Second, Dir: "/work", Line: 31, Column: 5},
 			},
 		}
 		if !reflect.DeepEqual(got, want) {

@@ -15,9 +15,18 @@ import (
 func TestAlways(t *testing.T) {
 	t.Parallel()
 	const rule = `sh(path: "/a, b/**")`
-	add := func(path string) error { return config.AddAlways(path, rule) }
-	remove := func(path string) error { return config.RemoveAlways(path, "b*") }
-	replace := func(path string) error { return config.ReplaceAlways(path, "b*", "z") }
+	add := func(path string) error { return config.AddAlways(path, config.Always{Rule: rule}) }
+	remove := func(path string) error { return config.RemoveAlways(path, config.Always{Rule: "b*"}) }
+	replace := func(path string) error {
+		return config.ReplaceAlways(path, config.Always{Rule: "b*"}, config.Always{Rule: "z"})
+	}
+	hers := config.Always{Rule: "b(x)", Principal: "ada", Tenant: "a\"b", Source: "s", Definition: "d", Second: true}
+	const herItem = `{rule: "b(x)", principal: "ada", tenant: "a\"b", source: "s", definition: "d", second: true}`
+	addHers := func(path string) error { return config.AddAlways(path, hers) }
+	removeHers := func(path string) error { return config.RemoveAlways(path, hers) }
+	replaceHers := func(path string) error {
+		return config.ReplaceAlways(path, hers, config.Always{Rule: "z", Principal: "ada"})
+	}
 	const quoted = `"sh(path: \"/a, b/**\")"`
 	tests := []struct {
 		name         string
@@ -46,6 +55,17 @@ func TestAlways(t *testing.T) {
 		{"P5 revoked from brackets, last", remove, "policy: {always: [ é, \"b*\" ]}\n", "policy: {always: [ é ]}\n"},
 		{"P5 revoked from brackets, alone", remove, "policy: {always: [b*]}\n", "policy: {always: []}\n"},
 		{"P5 edited", replace, "policy:\n  always:\n    - a\n    - b* # old\n", "policy:\n  always:\n    - a\n    - \"z\" # old\n"},
+		{"P5 edited wherever it stands", replace, "policy:\n  always: [b*, a, \"b*\", 'b*']\n", "policy:\n  always: [\"z\", a]\n"},
+		{"P5 edited to one that is there", replace, "policy:\n  always:\n    - z\n    - b*\n", "policy:\n  always:\n    - z\n"},
+		{"P5 comments of others stay, in brackets", remove, "policy:\n  always: [\n    b*, # two\n    # ada, in March:\n    c, # three\n  ]\n", "policy:\n  always: [\n    # ada, in March:\n    c, # three\n  ]\n"},
+		{"P5 comments of others stay, at the end of brackets", remove, "policy:\n  always: [\n    a, # one\n    # keep this\n    b*\n  ]\n", "policy:\n  always: [\n    a, # one\n    # keep this\n  ]\n"},
+		{"P5 for somebody, to no file", addHers, "", "policy:\n  always:\n    - " + herItem + "\n"},
+		{"P5 for somebody, behind one of several lines", addHers, "policy:\n  always:\n    - rule: a\n      principal: bob\n  mode: read\n", "policy:\n  always:\n    - rule: a\n      principal: bob\n    - " + herItem + "\n  mode: read\n"},
+		{"P5 for somebody, beside the same for another", addHers, "policy: {always: [b(x), {rule: b(x), principal: bob}]}\n", "policy: {always: [" + herItem + ", b(x), {rule: b(x), principal: bob}]}\n"},
+		{"P5 revoked for somebody only", removeHers, "policy:\n  always:\n    - b(x)\n    - " + herItem + " # hers\n    - {rule: b(x), principal: bob}\n", "policy:\n  always:\n    - b(x)\n    - {rule: b(x), principal: bob}\n"},
+		{"P5 revoked where it has several lines", removeHers, "policy:\n  always:\n    - rule: b( x )\n      principal: ada\n      tenant: a\"b\n      source: s\n      definition: d\n      second: true\n    - c\n", "policy:\n  always:\n    - c\n"},
+		{"P5 revoked for somebody from brackets", removeHers, "policy: {always: [a, " + herItem + "]}\n", "policy: {always: [a]}\n"},
+		{"P5 edited for somebody", replaceHers, "policy:\n  always:\n    - rule: b(x)\n      principal: ada\n      tenant: a\"b\n      source: s\n      definition: d\n      second: true\n    - c\n", "policy:\n  always:\n    - {rule: \"z\", principal: \"ada\"}\n    - c\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,10 +100,10 @@ func TestAlwaysRefuses(t *testing.T) {
 		name, before, want string
 		do                 func(string) error
 	}{
-		{"P5 a bad rule is not written", "workspace: .\n", `rule "sh(": column 4: got no closing parenthesis, want one`, func(p string) error { return config.AddAlways(p, "sh(") }},
-		{"P5 a file with faults is not touched", "polcy: 1\n", `unknown key "polcy"`, func(p string) error { return config.AddAlways(p, "a") }},
-		{"P5 a rule in several lines is left to a person", "policy:\n  always:\n    - tag:a\n      b\n      c\n", "by hand", func(p string) error { return config.RemoveAlways(p, "tag:a b c") }},
-		{"P5 a rule that is not there", "policy: {always: [a]}\n", string(policy.ErrNoGrant), func(p string) error { return config.RemoveAlways(p, "b") }},
+		{"P5 a bad rule is not written", "workspace: .\n", `rule "sh(": column 4: got no closing parenthesis, want one`, func(p string) error { return config.AddAlways(p, config.Always{Rule: "sh("}) }},
+		{"P5 a file with faults is not touched", "polcy: 1\n", `unknown key "polcy"`, func(p string) error { return config.AddAlways(p, config.Always{Rule: "a"}) }},
+		{"P5 a rule in several lines is left to a person", "policy:\n  always:\n    - tag:a\n      b\n      c\n", "by hand", func(p string) error { return config.RemoveAlways(p, config.Always{Rule: "tag:a b c"}) }},
+		{"P5 a rule that is not there", "policy: {always: [a]}\n", string(policy.ErrNoGrant), func(p string) error { return config.RemoveAlways(p, config.Always{Rule: "b"}) }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -101,9 +121,26 @@ func TestAlwaysRefuses(t *testing.T) {
 		})
 	}
 	t.Run("P5 a rule that is not there is told apart", func(t *testing.T) {
-		err := config.RemoveAlways(filepath.Join(t.TempDir(), "f.yaml"), "a")
+		err := config.RemoveAlways(filepath.Join(t.TempDir(), "f.yaml"), config.Always{Rule: "a"})
 		if !errors.Is(err, policy.ErrNoGrant) {
 			t.Errorf("got %v, want %v", err, policy.ErrNoGrant)
+		}
+	})
+	t.Run("P5 a link to nothing stays one", func(t *testing.T) {
+		link := filepath.Join(t.TempDir(), "ferrule.yaml")
+		if err := os.Symlink(link+".real", link); err != nil {
+			t.Skip(err)
+		}
+		for name, do := range map[string]func() error{
+			"add":    func() error { return config.AddAlways(link, config.Always{Rule: "a"}) },
+			"create": func() error { return config.Create(link, true) },
+		} {
+			if err := do(); err == nil || !strings.Contains(err.Error(), "is a link to a file that is not there") {
+				t.Errorf("%s: got %v, want a refusal", name, err)
+			}
+		}
+		if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("got %v, %v, want the link", info, err)
 		}
 	})
 	t.Run("P5 through a link the file itself is changed", func(t *testing.T) {
@@ -115,7 +152,7 @@ func TestAlwaysRefuses(t *testing.T) {
 		if err := os.Symlink(file, link); err != nil {
 			t.Skip(err)
 		}
-		if err := config.AddAlways(link, "a"); err != nil {
+		if err := config.AddAlways(link, config.Always{Rule: "a"}); err != nil {
 			t.Fatal(err)
 		}
 		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), `- "a"`) {
@@ -144,7 +181,7 @@ func FuzzAlways(f *testing.F) {
 		if _, err := file.WriteString(text); err != nil || file.Close() != nil {
 			t.Fatal(err)
 		}
-		const rule = "added_by_hand"
+		rule := config.Always{Rule: "added_by_hand(x)", Principal: "ada", Second: true}
 		if err := config.AddAlways(file.Name(), rule); err != nil {
 			if got, _ := os.ReadFile(file.Name()); string(got) != text {
 				t.Errorf("got %q, want it as it was after %v", got, err)

@@ -36,15 +36,14 @@ func child(n *yaml.Node, name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-func (e *editor) add(rule string) string {
+func (e *editor) add(item string) string {
 	root, policyKey, policyValue, alwaysKey, always := e.list()
-	item := quote(rule)
 	switch {
 	case always != nil && always.Kind == yaml.SequenceNode && flow(always):
 		return e.insert(e.after(always, "["), item+separator(always))
 	case always != nil && always.Kind == yaml.SequenceNode:
-		last := always.Content[len(always.Content)-1]
-		return e.insertLine(last.Line, indent(always)+"- "+item)
+		_, end := e.span(always.Content[len(always.Content)-1])
+		return e.insertLine(1+strings.Count(e.text[:end], "\n"), indent(always)+"- "+item)
 	case always != nil:
 		return e.fill(alwaysKey, always, flow(policyValue), " ["+item+"]", indent(alwaysKey)+"  - "+item)
 	case policyValue != nil && policyValue.Kind == yaml.MappingNode && flow(policyValue):
@@ -83,38 +82,59 @@ func (e *editor) fill(key, value *yaml.Node, inline bool, short, below string) s
 	return e.insert(at, short)
 }
 
-// remove takes out an item: its line in a list of lines, else what stands there.
+// remove takes out an item: its lines in a list of lines, else what stands there.
 func (e *editor) remove(i int) string {
 	_, _, _, _, always := e.list()
-	item := always.Content[i]
-	start, end := e.span(item)
+	start, end := e.span(always.Content[i])
 	if !flow(always) {
-		from := strings.LastIndexByte(e.text[:start], '\n') + 1
-		to := len(e.text)
-		if n := strings.IndexByte(e.text[end:], '\n'); n >= 0 {
-			to = end + n + 1
-		}
-		return e.text[:from] + e.text[to:]
+		return e.text[:e.lineOf(start)] + e.text[e.lineAfter(end):]
 	}
-	switch {
-	case i+1 < len(always.Content): // with the comma behind it
-		end, _ = e.span(always.Content[i+1])
-	case i > 0: // with the comma in front
-		_, start = e.span(always.Content[i-1])
+	if comma := strings.IndexByte(e.text[end:], ','); i+1 < len(always.Content) && comma >= 0 {
+		end += comma + 1
+	} else if i > 0 { // the last: with the comma in front, if that is in its line
+		_, before := e.span(always.Content[i-1])
+		if strings.Trim(e.text[before:start], " ,") == "" {
+			return e.text[:before] + e.text[end:]
+		}
+	}
+	line, rest := e.text[e.lineOf(start):start], e.text[end:e.lineAfter(end)]
+	if rest := strings.TrimSpace(rest); strings.TrimSpace(line) == "" && (rest == "" || rest[0] == '#') { // a line of its own
+		return e.text[:e.lineOf(start)] + e.text[e.lineAfter(end):]
+	}
+	if i+1 < len(always.Content) {
+		end += len(rest) - len(strings.TrimLeft(rest, " "))
 	}
 	return e.text[:start] + e.text[end:]
 }
 
-func (e *editor) replace(i int, rule string) string {
-	_, _, _, _, always := e.list()
-	start, end := e.span(always.Content[i])
-	return e.text[:start] + quote(rule) + e.text[end:]
+// lineOf is where the line of a place begins, lineAfter where the next one does.
+func (e *editor) lineOf(at int) int { return strings.LastIndexByte(e.text[:at], '\n') + 1 }
+
+func (e *editor) lineAfter(at int) int {
+	if n := strings.IndexByte(e.text[at:], '\n'); n >= 0 {
+		return at + n + 1
+	}
+	return len(e.text)
 }
 
-// span is where a text stands, with its quotes.
+func (e *editor) replace(i int, item string) string {
+	_, _, _, _, always := e.list()
+	start, end := e.span(always.Content[i])
+	return e.text[:start] + item + e.text[end:]
+}
+
+// span is where a value stands, with its quotes or brackets.
 func (e *editor) span(n *yaml.Node) (start, end int) {
 	start = e.offset(n.Line, n.Column)
 	switch {
+	case n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode:
+		end = min(start+1, len(e.text))
+		if len(n.Content) > 0 {
+			_, end = e.span(n.Content[len(n.Content)-1])
+		}
+		if flow(n) {
+			end = e.close(end)
+		}
 	case n.Style&yaml.DoubleQuotedStyle != 0:
 		for end = start + 1; end < len(e.text) && e.text[end] != '"'; end++ {
 			if e.text[end] == '\\' {
@@ -136,6 +156,23 @@ func (e *editor) span(n *yaml.Node) (start, end int) {
 		end = start + len(n.Value)
 	}
 	return start, min(end, len(e.text))
+}
+
+// close is the place behind the bracket that comes next, beyond commas, spaces
+// and comments; where something else comes, it is the place itself.
+func (e *editor) close(from int) int {
+	for at := from; at < len(e.text); at++ {
+		switch e.text[at] {
+		case ' ', '\t', '\r', '\n', ',':
+		case '#':
+			at = e.lineAfter(at) - 1
+		case '}', ']':
+			return at + 1
+		default:
+			return from
+		}
+	}
+	return from
 }
 
 // offset is where a place of the tree is in the text.

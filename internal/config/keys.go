@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,7 +30,12 @@ func parse(name, dir string, text []byte) (*Config, error) {
 	}
 	c.Workspace = r.workspace
 	if len(r.errs) > 0 {
-		return nil, r.errs.sorted()
+		list := r.errs.sorted()
+		if r.more {
+			last := list[len(list)-1]
+			list = append(list, &Error{name, last.Line, last.Column, fmt.Sprintf("there is more: only %d faults are told", maxFaults)})
+		}
+		return nil, list
 	}
 	return c, nil
 }
@@ -83,7 +89,7 @@ func (r *reader) policy(n *yaml.Node, p *Policy) {
 		case "deny":
 			p.Deny = r.rules(v, what)
 		case "always":
-			p.Always = r.rules(v, what)
+			p.Always = r.always(v, what)
 		case "files":
 			for _, f := range r.texts(v, what) {
 				p.Files = append(p.Files, r.path(f))
@@ -186,10 +192,11 @@ func (r *reader) store(n *yaml.Node, s *Store) {
 }
 
 func (r *reader) hooks(n *yaml.Node, c *Config) {
-	for _, item := range r.items(n, "hooks", "hooks with the keys name, command, events, only, timeout") {
+	keys := []string{"name", "command", "events", "only", "timeout", "dir", "env"}
+	for _, item := range r.items(n, "hooks", "hooks with the keys "+strings.Join(keys, ", ")) {
 		before := len(r.errs)
-		h := Hook{Events: []string{"input"}, Timeout: defaultTimeout}
-		r.fields(item, "hooks", []string{"name", "command", "events", "only", "timeout"}, func(key string, v *yaml.Node) {
+		h := Hook{Events: []string{"input"}, Timeout: defaultTimeout, Dir: r.dir, Line: item.Line, Column: item.Column}
+		r.fields(item, "hooks", keys, func(key string, v *yaml.Node) {
 			what := "hooks." + key
 			switch key {
 			case "name":
@@ -202,6 +209,12 @@ func (r *reader) hooks(n *yaml.Node, c *Config) {
 				r.only(v, what, &h.Only)
 			case "timeout":
 				h.Timeout = r.span(v, what)
+			case "dir":
+				if s, ok := r.text(v, what); ok {
+					h.Dir = r.path(s)
+				}
+			case "env":
+				h.Env = r.texts(v, what)
 			}
 		})
 		switch {

@@ -22,6 +22,7 @@ type reader struct {
 	workspace string
 	lines     []string
 	errs      Errors
+	more      bool // there are faults that are not told
 }
 
 // maxSize is how long a file may be: longer ones are no configuration.
@@ -64,7 +65,18 @@ func (r *reader) tree(text []byte) (root *yaml.Node) {
 	if len(doc.Content) == 0 {
 		return nil
 	}
+	r.tags(doc.Content[0])
 	return doc.Content[0]
+}
+
+// tags finds fault with each tag: what a value is says what it is read as.
+func (r *reader) tags(n *yaml.Node) {
+	if n.Style&yaml.TaggedStyle != 0 {
+		r.fault(n, "got the tag %s, want the value without one", n.Tag)
+	}
+	for _, c := range n.Content {
+		r.tags(c)
+	}
 }
 
 func invalidAt(text []byte) int {
@@ -105,8 +117,18 @@ func (r *reader) syntax(err error) {
 	r.at(line, column, "got what is not YAML: %s", text)
 }
 
+// maxFaults is how many faults are told: who made so many made them all alike.
+const maxFaults = 100
+
+// full reports whether no more faults are told.
+func (r *reader) full() bool { return len(r.errs) >= maxFaults }
+
 func (r *reader) at(line, column int, format string, args ...any) {
-	r.errs = append(r.errs, &Error{r.file, max(line, 1), max(column, 1), fmt.Sprintf(format, args...)})
+	if r.full() {
+		r.more = true
+		return
+	}
+	r.errs = append(r.errs, &Error{r.file, max(line, 1), max(column, 1), strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", `\n`)})
 }
 
 // fault is something wrong with a value.
@@ -121,14 +143,23 @@ func (r *reader) inText(n *yaml.Node, column int, format string, args ...any) {
 	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
 		start++
 	}
-	if n.Line >= 1 && n.Line <= len(r.lines) {
-		line := []rune(r.lines[n.Line-1])
-		if start >= 1 && start-1 <= len(line) && strings.HasPrefix(string(line[start-1:]), n.Value) {
+	if n.Line >= 1 && n.Line <= len(r.lines) && !r.full() {
+		line := r.lines[n.Line-1]
+		if at, ok := byteOf(line, start-1); ok && strings.HasPrefix(line[at:], n.Value) {
 			r.at(n.Line, start+column-1, format, args...)
 			return
 		}
 	}
 	r.fault(n, format+" (at character %d)", append(args, column)...)
+}
+
+// byteOf is where a character of a text, from 0, begins.
+func byteOf(text string, character int) (at int, ok bool) {
+	for ; character > 0 && at < len(text); character-- {
+		_, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+	}
+	return at, character == 0
 }
 
 // empty reports whether a value says nothing.
@@ -178,6 +209,10 @@ func (r *reader) fields(n *yaml.Node, what string, known []string, f func(key st
 	seen := make(map[string]int)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, v := n.Content[i], n.Content[i+1]
+		if r.full() {
+			r.more = true
+			return
+		}
 		if key.Kind != yaml.ScalarNode {
 			r.fault(key, "%s: got %s as a key, want one of %s", what, kindOf(key), strings.Join(known, ", "))
 			continue

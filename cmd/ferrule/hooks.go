@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/internal/config"
+)
+
+// commandOf is the hook that the configuration describes.
+func commandOf(h config.Hook) ferrule.Command {
+	return ferrule.Command{
+		Name: h.Name, Run: h.Command, Dir: h.Dir, Env: h.Env, Timeout: h.Timeout,
+		Only:  ferrule.Filter{Names: h.Only.Names, Tags: h.Only.Tags, Sources: h.Only.Sources},
+		Input: slices.Contains(h.Events, "input"), Output: slices.Contains(h.Events, "output"),
+	}
+}
+
+// hooksOf reports which hooks of a configuration could not be made, and where they
+// stand.
+func hooksOf(c *config.Config) error {
+	var all config.Errors
+	for _, h := range c.Hooks {
+		if _, err := commandOf(h).Hook(); err != nil {
+			all = append(all, &config.Error{File: c.File, Line: h.Line, Column: h.Column, Text: "hooks: " + err.Error()})
+		}
+	}
+	if all == nil {
+		return nil
+	}
+	return all
+}
+
+// protected are the files that decide what may run: no mode says yes to changes of
+// them.
+func (p *program) protected(c *config.Config) []string {
+	list := append([]string{p.fileOf(c), p.homeOf(c), p.storeOf(c)}, c.Policy.Files...)
+	for _, h := range c.Hooks {
+		if program, err := programOf(h); err == nil {
+			list = append(list, program)
+		}
+	}
+	for i, name := range list {
+		list[i] = filepath.ToSlash(name)
+	}
+	return list
+}
+
+// programOf is the file that a hook runs.
+func programOf(h config.Hook) (string, error) {
+	name := h.Command[0]
+	switch {
+	case name == "":
+		return "", errors.New("no program")
+	case filepath.Base(name) == name:
+		return exec.LookPath(name)
+	case filepath.IsAbs(name):
+		return filepath.Clean(name), nil
+	}
+	return filepath.Join(h.Dir, name), nil
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"github.com/ferrule-dev/ferrule/internal/terminal"
+)
+
+// shown is where a person reads. Whatever is written to it, from wherever it
+// comes, is text with ends of lines and tabs: what would control the terminal, or
+// hide, is made visible.
+type shown struct {
+	to   io.Writer
+	half []byte // the beginning of a character whose rest is still to come
+	err  error  // the first; nothing is written after it
+}
+
+// Write writes what can be seen of b.
+func (s *shown) Write(b []byte) (int, error) {
+	text := slices.Concat(s.half, b)
+	whole := len(text)
+	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
+		if at := len(text) - i; utf8.RuneStart(text[at]) {
+			if !utf8.FullRune(text[at:]) {
+				whole = at
+			}
+			break
+		}
+	}
+	s.half = bytes.Clone(text[whole:])
+	s.control(visible(string(text[:whole])))
+	return len(b), s.err
+}
+
+// control writes a text as it is.
+func (s *shown) control(text string) {
+	if s.err == nil {
+		_, s.err = io.WriteString(s.to, text)
+	}
+}
+
+// visible is [terminal.Visible] for a text whose ends of lines and tabs stay.
+func visible(text string) string {
+	var b strings.Builder
+	for text != "" {
+		end := strings.IndexAny(text, "\n\t")
+		if end < 0 {
+			end = len(text)
+		}
+		b.WriteString(terminal.Visible(text[:end]))
+		if end < len(text) {
+			b.WriteByte(text[end])
+			end++
+		}
+		text = text[end:]
+	}
+	return b.String()
+}
+
+func (p *program) jsonFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&p.json, "json", false, "print JSON")
+}
+
+// printJSON prints a value for programs.
+func (p *program) printJSON(v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(p.out, terminal.VisibleJSON(b.String()))
+	return err
+}
+
+// complain prints an error. Names and texts of others may be in it.
+func (p *program) complain(text string) { fmt.Fprintln(p.errs, text) }
+
+func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.out, format, args...) }
+
+// printLines prints what is known of a call. What tools and models wrote stands
+// behind a bar in each line, also where it goes on in the next: no text of theirs
+// can be taken for another line of this.
+func (p *program) printLines(lines []terminal.Line) {
+	const gutter = 12
+	for _, l := range lines {
+		colour := l.Alarm && terminal.Is(p.stdout) && p.env("NO_COLOR") == ""
+		if colour {
+			p.out.control("\x1b[1;31m")
+		}
+		label := l.Label
+		for part := range wrap(l.Text, max(p.width()-gutter, 20)) {
+			p.printf("%-10s│ %s\n", label, part)
+			label = ""
+		}
+		if colour {
+			p.out.control("\x1b[m")
+		}
+	}
+}
+
+// width is how many columns there are.
+func (p *program) width() int {
+	if f, ok := p.stdout.(*os.File); ok {
+		if w, _, err := term.GetSize(f.Fd()); err == nil && w > 0 {
+			return w
+		}
+	}
+	return 80
+}
+
+// wrap cuts a line into parts that are no wider, behind a space where there is one
+// near the end. What may be wide counts as that.
+func wrap(text string, width int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		start, space, used, since := 0, 0, 0, 0 // since: the columns behind the space
+		for i, c := range text {
+			cells := 1
+			if c >= 0x1100 {
+				cells = 2
+			}
+			if used+cells > width {
+				end := i
+				if since < width/3 && space > start {
+					end, used = space, since
+				} else {
+					used = 0
+				}
+				if !yield(text[start:end]) {
+					return
+				}
+				start = end
+			}
+			used += cells
+			since += cells
+			if c == ' ' {
+				space, since = i+1, 0
+			}
+		}
+		yield(text[start:])
+	}
+}
