@@ -12,7 +12,7 @@ import (
 func TestMemoryUnused(t *testing.T) {
 	const day = 24 * time.Hour
 	of := func(session string) policy.Asker { return policy.Asker{Principal: "ada", Session: session} }
-	// turns changes nothing of a session, or all where it is new.
+	// turns is how many turns a session has had; a new one has had none.
 	turns := func(t *testing.T, m *policy.Memory, session string) int {
 		t.Helper()
 		s, err := m.Update(t.Context(), of(session), nil)

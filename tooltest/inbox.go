@@ -12,12 +12,15 @@ import (
 	"time"
 
 	"github.com/ferrule-dev/ferrule/policy"
-	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // Inbox checks an inbox. Each call of open gives one that is empty, and takes
 // care of closing it. An inbox that several processes can use is to be tested
 // with several processes too, which this does not do.
+//
+//	func TestInbox(t *testing.T) {
+//		tooltest.Inbox(t, func(*testing.T) policy.Inbox { return new(mine.Inbox) })
+//	}
 func Inbox(t *testing.T, open func(t *testing.T) policy.Inbox) {
 	t.Helper()
 	for _, tt := range []struct {
@@ -42,6 +45,10 @@ func Inbox(t *testing.T, open func(t *testing.T) policy.Inbox) {
 		{"P5 an answer that the question does not allow is refused, and the next is taken", inbox.checks},
 		{"P5 asking with an id that is there leaves it", inbox.again},
 		{"P5 a question that was withdrawn is over", inbox.withdrawn},
+		{"P5 a yes that lasts is kept as a rule with its answer, once", inbox.lasts},
+		{"P5 an answer that is refused makes no rule", inbox.lastsNot},
+		{"P5 a rule that is revoked before its answer is used stays revoked", inbox.lastsNoMore},
+		{"P5 of many lasting answers at once one is kept as a rule", inbox.lastsOfMany},
 		{"P5 what goes in and comes out is shared with nobody", inbox.unshared},
 		{"P6 find: in each state", inbox.finds},
 		{"P4 what is listed and found is what was asked", inbox.whole},
@@ -167,12 +174,18 @@ func atOnce(f func(i int) error) map[error]int {
 }
 
 func (in inbox) answered() {
-	in.ask(about("a", time.Hour))
-	in.useless("a", "digest of a", policy.ErrWaiting)
-	want := policy.Answer{Allow: true, By: "ada", Message: "m", Reason: "r", Text: "t\n世界 <&>", Second: true}
-	in.answer("a", want)
-	if got := in.use("a", "ada"); !reflect.DeepEqual(got, want) {
-		in.Errorf("got %+v, want %+v", got, want)
+	once, lasts := filled[policy.Answer](in.T), filled[policy.Answer](in.T)
+	once.Withdrawn, once.Rule, once.Always = false, "", false
+	lasts.Withdrawn, lasts.Rule, lasts.Input = false, "send", nil
+	for i, want := range []policy.Answer{once, lasts} {
+		q := full(in.T)
+		q.ID = fmt.Sprint(i)
+		in.ask(q)
+		in.useless(q.ID, "d", policy.ErrWaiting)
+		in.answer(q.ID, want)
+		if got, err := in.Use(in.Context(), q.ID, "d"); err != nil || !reflect.DeepEqual(got, want) {
+			in.Errorf("got %+v, %v\nwant %+v", got, err, want)
+		}
 	}
 }
 
@@ -312,18 +325,4 @@ func (in inbox) everything() {
 		in.Errorf("got %v, want 4 used and the others refused as used", count)
 	}
 	in.wantList("after each was answered")
-}
-
-// full is a question with something in every field.
-func full() policy.Question {
-	now := time.Now()
-	return policy.Question{
-		ID: "a", Digest: "d", Caller: policy.Asker{Principal: "ada", Tenant: "t", Session: "s", Client: "c", Agent: "g", Run: "r"},
-		Turn: 3, Index: 1, Call: "c", CallID: "toolu_1",
-		Tool: "send", Source: tool.Source{Name: "mail", Trust: tool.MCP},
-		Claims:     tool.Claims{Parallel: true, Reversible: true, Touches: []tool.Access{{Resource: "file:/a", Write: true}}},
-		Definition: "def", Input: "{ \"to\":\t\"<bob>&\u2028世界\" }\n", Preview: "a letter", Reason: "r", Rule: "rule 1", Note: policy.NoteEarly, Wants: "w",
-		Offers: []string{"send(to: bob)", "send"},
-		Asked:  now.Add(-time.Minute - 123*time.Nanosecond), Expires: now.Add(time.Hour + 7*time.Nanosecond).In(time.FixedZone("far", 5*3600)),
-	}
 }

@@ -16,20 +16,6 @@ import (
 	"github.com/ferrule-dev/ferrule/tooltest"
 )
 
-// An inbox of one's own is checked by a test of one's own.
-func ExampleInbox() {
-	_ = func(t *testing.T) { // TestInbox
-		tooltest.Inbox(t, func(*testing.T) policy.Inbox { return new(policy.Memory) })
-	}
-}
-
-// A ledger of one's own is checked by a test of one's own.
-func ExampleLedger() {
-	_ = func(t *testing.T) { // TestLedger
-		tooltest.Ledger(t, func(*testing.T) policy.Ledger { return new(policy.Memory) })
-	}
-}
-
 // faultyInboxes each break one promise; found is the subtest that must see it.
 func faultyInboxes() map[string]struct {
 	inbox func() policy.Inbox
@@ -51,6 +37,12 @@ func faultyInboxes() map[string]struct {
 		"finds everything": {func() policy.Inbox { return &findsAll{asked: make(map[string]policy.Question)} }, "P6_find"},
 		"keeps seconds":    {func() policy.Inbox { return &keepsSeconds{} }, "P4_what_is_listed_and_found"},
 		"lends its memory": {func() policy.Inbox { return &lends{} }, "P5_what_goes_in_and_comes_out"},
+		"drops a field":    {func() policy.Inbox { return &dropsField{} }, "P4_what_is_listed_and_found"},
+		"drops the key":    {func() policy.Inbox { return &dropsKey{} }, "P5_a_question_goes_in"},
+		"makes no rule":    {func() policy.Inbox { return &makesNone{} }, "P5_a_yes_that_lasts"},
+		"rules too early":  {func() policy.Inbox { return &rulesEarly{} }, "P5_an_answer_that_is_refused"},
+		"rules too late":   {func() policy.Inbox { return &rulesLate{asked: make(map[string]policy.Question)} }, "P5_a_rule_that_is_revoked"},
+		"rules for losers": {func() policy.Inbox { return &rulesEarly{} }, "P5_of_many_lasting_answers"},
 	}
 }
 
@@ -180,6 +172,68 @@ func (i *lends) Find(ctx context.Context, id string) (policy.Question, error) {
 	defer i.mu.Unlock()
 	q.Offers = i.offers
 	return q, err
+}
+
+// dropsField forgets what an older version did not have.
+type dropsField struct{ policy.Memory }
+
+func (i *dropsField) Ask(ctx context.Context, q policy.Question) error {
+	q.Given, q.Hooked = "", ""
+	return i.Memory.Ask(ctx, q)
+}
+
+type dropsKey struct{ policy.Memory }
+
+func (i *dropsKey) Use(ctx context.Context, id, digest string) (policy.Answer, error) {
+	a, err := i.Memory.Use(ctx, id, digest)
+	a.Second = false
+	return a, err
+}
+
+// makesNone leaves it to others to make rules.
+type makesNone struct{ policy.Memory }
+
+func (i *makesNone) Answer(ctx context.Context, id string, a policy.Answer) error {
+	q, _ := i.Find(ctx, id)
+	err := i.Memory.Answer(ctx, id, a)
+	if g, ok := q.Grant(a, time.Now()); ok {
+		_ = i.Revoke(ctx, g.ID)
+	}
+	return err
+}
+
+// rulesEarly makes a rule before it knows whether the answer is taken.
+type rulesEarly struct{ policy.Memory }
+
+func (i *rulesEarly) Answer(ctx context.Context, id string, a policy.Answer) error {
+	if q, err := i.Find(ctx, id); err == nil && a.Rule != "" {
+		_, _ = i.Grant(ctx, policy.Grant{Rule: a.Rule, Caller: q.Caller, By: a.By, Made: time.Now()})
+	}
+	return i.Memory.Answer(ctx, id, a)
+}
+
+// rulesLate makes the rule once more when the answer is used.
+type rulesLate struct {
+	policy.Memory
+	mu    sync.Mutex
+	asked map[string]policy.Question
+}
+
+func (i *rulesLate) Ask(ctx context.Context, q policy.Question) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.asked[q.ID] = q
+	return i.Memory.Ask(ctx, q)
+}
+
+func (i *rulesLate) Use(ctx context.Context, id, digest string) (policy.Answer, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	a, err := i.Memory.Use(ctx, id, digest)
+	if g, ok := i.asked[id].Grant(a, time.Now()); ok && err == nil {
+		_, _ = i.Grant(ctx, g)
+	}
+	return a, err
 }
 
 // faultyLedgers each break one promise; found is the subtest that must see it.

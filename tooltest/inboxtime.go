@@ -82,7 +82,7 @@ func (in inbox) checks() {
 		{"a rule for other arguments", nil, policy.Answer{Allow: true, Rule: "send", Input: []byte("{}")}},
 		{"one key for what destroys", func(q *policy.Question) { q.Claims.Reversible = false }, policy.Answer{Allow: true, Rule: "send"}},
 	} {
-		q := full()
+		q := full(in.T)
 		q.ID = tt.name
 		if tt.change != nil {
 			tt.change(&q)
@@ -138,7 +138,7 @@ func (in inbox) withdrawn() {
 }
 
 func (in inbox) unshared() {
-	q := full()
+	q := full(in.T)
 	in.ask(q)
 	q.Claims.Touches[0], q.Offers[0] = tool.Access{Resource: "file:/asked"}, "asked"
 	for range 2 {
@@ -151,7 +151,7 @@ func (in inbox) unshared() {
 			in.Fatal(err)
 		}
 		for _, got := range []policy.Question{listed[0], found} {
-			if got.Claims.Touches[0] != full().Claims.Touches[0] || got.Offers[0] != full().Offers[0] {
+			if got.Claims.Touches[0] != full(in.T).Claims.Touches[0] || got.Offers[0] != full(in.T).Offers[0] {
 				in.Fatalf("got %+v, want what was asked", got)
 			}
 			got.Claims.Touches[0], got.Offers[0] = tool.Access{Resource: "file:/seen"}, "seen"
@@ -200,10 +200,12 @@ func plain(q policy.Question) policy.Question {
 }
 
 func (in inbox) whole() {
-	nothing, unknown := full(), full()
+	nothing, unknown := full(in.T), full(in.T)
 	nothing.ID, nothing.Claims.Touches = "nothing", []tool.Access{} // claims to touch nothing
 	unknown.ID, unknown.Claims.Touches = "unknown", nil             // claims nothing: everything
-	for _, want := range []policy.Question{full(), nothing, unknown, {ID: "empty"}} {
+	all := full(in.T)
+	all.ID, all.Claims.ReadOnly = "all", true
+	for _, want := range []policy.Question{all, nothing, unknown, {ID: "empty"}} {
 		in.ask(want)
 		want = plain(want)
 		found, err := in.Find(in.Context(), want.ID)

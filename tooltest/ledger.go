@@ -16,6 +16,10 @@ import (
 // Ledger checks a ledger. Each call of open gives one that is empty, and takes
 // care of closing it. A ledger that several processes can use is to be tested
 // with several processes too, which this does not do.
+//
+//	func TestLedger(t *testing.T) {
+//		tooltest.Ledger(t, func(*testing.T) policy.Ledger { return new(mine.Ledger) })
+//	}
 func Ledger(t *testing.T, open func(t *testing.T) policy.Ledger) {
 	t.Helper()
 	for _, tt := range []struct {
@@ -97,9 +101,10 @@ func (l ledger) session() {
 	l.wantState("looked at", l.update(ada(), nil), first)
 	seen := time.Now().Add(3 * time.Nanosecond).In(time.FixedZone("far", 5*3600))
 	for _, mode := range []policy.Mode{policy.ModeEdit, policy.ModeRead, policy.ModeAuto, policy.ModeObserve, policy.ModeDryRun, "of another version", policy.ModeAsk} {
-		changed := l.update(ada(), func(s *policy.SessionState) { s.Mode, s.Turns, s.Seen, s.Caller.Client = mode, s.Turns+1, seen, "d" })
-		want := first
+		want := filled[policy.SessionState](l.T)
+		want.Caller, want.Began = of, first.Began
 		want.Mode, want.Turns, want.Seen, want.Caller.Client = mode, first.Turns+1, seen, "d"
+		changed := l.update(ada(), func(s *policy.SessionState) { *s = want })
 		l.wantState("changed", changed, want)
 		l.wantState("looked at after the change", l.update(ada(), nil), want)
 		first = want
@@ -360,10 +365,8 @@ func (l ledger) wantRules(of policy.Asker, want ...string) {
 func (l ledger) grant() {
 	of := ada()
 	of.Client, of.Agent, of.Run = "c", "a", "r"
-	want := policy.Grant{
-		ID: "not this", Rule: "send(to: <bob>&*)", Caller: of, Source: "mail", Definition: "d", By: "eve", Question: "q",
-		Made: time.Now().Add(5 * time.Nanosecond).In(time.FixedZone("far", 5*3600)),
-	}
+	want := filled[policy.Grant](l.T)
+	want.Caller = of
 	want.ID = l.keep(want)
 	for _, who := range []policy.Asker{{}, ada()} {
 		all, err := l.Grants(l.Context(), who)
