@@ -45,16 +45,10 @@ func (a about) knows(k kind) bool {
 	return false
 }
 
-// states reports whether the tool's Facts name anything of a kind.
+// states reports whether the call is about anything of a kind.
 func (a about) states(k kind) bool {
-	switch k {
-	case kindCommand:
-		return len(a.facts.Commands) > 0
-	case kindPath:
-		return len(a.facts.Paths) > 0
-	case kindHost:
-		return len(a.facts.Hosts) > 0
-	case kindArgs:
+	for range a.each(k) {
+		return true
 	}
 	return false
 }
@@ -96,10 +90,12 @@ func (a about) each(k kind) iter.Seq[value] {
 	}
 }
 
-// unclear reports whether a command or a path has no one reading.
+// unclear reports whether a command or a path has no one reading. A first word
+// that is empty, or gives a variable a value, does not say what is run.
 func (v value) unclear() bool {
 	if v.kind == kindCommand {
-		return len(v.words) == 0 || slices.ContainsFunc(v.words, func(w string) bool { return strings.Contains(w, "\x00") })
+		return len(v.words) == 0 || v.words[0] == "" || strings.Contains(v.words[0], "=") ||
+			slices.ContainsFunc(v.words, func(w string) bool { return strings.Contains(w, "\x00") })
 	}
-	return !absolute(v.text) || !clean(v.text)
+	return len(v.text) > maxPath || !absolute(v.text) || !clean(v.text)
 }

@@ -11,6 +11,10 @@ import (
 	"unicode/utf8"
 )
 
+// maxPattern and maxPath bound how long a comparison takes, in bytes. No system
+// opens a longer path.
+const maxPattern, maxPath = 2048, 4096
+
 // kind is what a pattern is about.
 type kind uint8
 
@@ -53,7 +57,10 @@ func parsePattern(text, workspace string) (p pattern, at int, err error) {
 		return p, at, fmt.Errorf("got %q, want a pattern", text)
 	}
 	p.text = text
-	return p, at, p.check(workspace)
+	if err = p.check(workspace); err == nil && len(p.text) > maxPattern {
+		err = fmt.Errorf("got a pattern of %d bytes, want at most %d", len(p.text), maxPattern)
+	}
+	return p, at, err
 }
 
 // check makes the text the one spelling of the pattern.

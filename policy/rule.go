@@ -15,6 +15,7 @@ import (
 // Rule is one short rule: which tools, and which of their calls.
 //
 //	fs_read*                             tools whose name begins so
+//	db.drop                              a tool by its own name, as models have none with a dot
 //	source:github                        tools of a source
 //	tag:files                            tools with a tag
 //	shell(git status*)                   calls that run such commands
@@ -172,11 +173,13 @@ func (r Rule) Inside() string {
 // Over is what the rule chooses tools by: name, source or tag; and the glob.
 func (r Rule) Over() (what, glob string) { return r.over, r.glob }
 
-// Chooses reports whether the rule is about the tool of a request.
+// Chooses reports whether the rule is about the tool of a request. A name is
+// that which models use, or the tool's own, with its source in front and dots
+// and all; see [tool.Request.OwnName].
 func (r Rule) Chooses(q *tool.Request) bool {
 	switch r.over {
 	case "name":
-		return glob(r.glob, q.Name)
+		return glob(r.glob, q.Name) || glob(r.glob, q.OwnName())
 	case "source":
 		return glob(r.glob, q.Source.Name)
 	case "tag":
@@ -185,13 +188,28 @@ func (r Rule) Chooses(q *tool.Request) bool {
 	return false
 }
 
+// surely reports whether no other tool can pass for the one that is meant: by
+// its own name only where that can be nobody's name for models.
+func (r Rule) surely(q *tool.Request) bool {
+	return r.over != "name" || glob(r.glob, q.Name) || r.OwnOnly() && !strings.HasSuffix(q.Source.Name, "_")
+}
+
+// OwnOnly reports whether the rule names what models have no name for: with a
+// dot, or longer than their names are. Only such a rule that allows goes by a
+// tool's own name, and not where the name of the source ends in _, which leaves
+// open where that ends.
+func (r Rule) OwnOnly() bool {
+	const longest = 64 // of the names for models
+	return r.over == "name" && (strings.Contains(r.glob, ".") || len(strings.ReplaceAll(r.glob, "*", "")) > longest)
+}
+
 // Covers reports whether a rule that allows fits a call: each thing that the
 // call is about fits a pattern, and there is one of each kind that has a
 // pattern. What is not known does not fit, and a call that is about something of
 // which the rule says nothing is not covered, unless the rule names its very
 // arguments.
 func (r Rule) Covers(q *tool.Request) bool {
-	if !r.Chooses(q) {
+	if !r.Chooses(q) || !r.surely(q) {
 		return false
 	}
 	if len(r.calls) == 0 {

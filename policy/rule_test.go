@@ -213,6 +213,8 @@ func TestParseRuleFaults(t *testing.T) {
 		{"fetch(host: example.com:99999)", "", 13, "want a host"},
 		{"fetch(host: 127.1)", "", 13, "want a host"},
 		{"send(args: abc)", "", 12, "want the 22 characters"},
+		{"shell(" + strings.Repeat("a", 2049) + ")", "", 7, "got a pattern of 2049 bytes, want at most 2048"},
+		{"fs(path: " + strings.Repeat("a", 2048) + ")", "/work", 10, "got a pattern of 2054 bytes"},
 	} {
 		_, err := policy.ParseRule(tt.text, tt.workspace)
 		var fault *policy.RuleError
@@ -240,6 +242,46 @@ func TestRuleChooses(t *testing.T) {
 	q.Tool = nil
 	if rule(t, "tag:exec").Chooses(q) {
 		t.Error("P2 a request without a tool has a tag")
+	}
+}
+
+// A rule may name a tool as its source does, not only as models call it.
+func TestRuleOwnNames(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 80)
+	crafted := tool.WireName("a", "b.c")[len("a__"):] // a tool named as another is for models
+	for _, tt := range []struct {
+		name, source, tool string
+		prefix             bool // models see the source in front
+		rule               string
+		covers, meets      bool
+	}{
+		{"a dot", "", "db.drop", false, "db.drop", true, true},
+		{"a dot in a pattern", "", "db.drop", false, "db.*", true, true},
+		{"the name for models", "", "db.drop", false, tool.WireName("", "db.drop"), true, true},
+		{"another dot", "", "db.drop", false, "db.dropp", false, false},
+		{"of a source", "github", "a.b", true, "github__a.b", true, true},
+		{"of a source, without it", "github", "a.b", true, "a.b", false, false},
+		{"of another source", "gitlab", "a.b", true, "github__a.b", false, false},
+		{"of a built-in source", "core", "fs.read", false, "fs.read", true, true},
+		{"a long one", "", long, false, long, true, true},
+		{"a long pattern", "", long, false, strings.Repeat("x", 70) + "*", true, true},
+		{"a pattern without a dot", "", "db.drop", false, "*drop", false, true},
+		{"one that looks like another's", "a", crafted, true, "a__" + crafted, false, true},
+		{"a source whose end is not clear", "a_", "x.y", true, "a___x.y", false, true},
+		{"a plain one", "github", "search", true, "github__search", true, true},
+	} {
+		t.Run("P2 "+tt.name, func(t *testing.T) {
+			t.Parallel()
+			q := &tool.Request{Name: tool.WireName("", tt.tool), Source: tool.Source{Name: tt.source}, Tool: &tool.Info{Name: tt.tool}}
+			if tt.prefix {
+				q.Name = tool.WireName(tt.source, tt.tool)
+			}
+			r := rule(t, tt.rule)
+			if r.Covers(q) != tt.covers || r.Meets(q) != tt.meets || r.Chooses(q) != tt.meets {
+				t.Errorf("%s and %s: covers %v, meets %v, chooses %v, want %v and %v", r, q.Name, r.Covers(q), r.Meets(q), r.Chooses(q), tt.covers, tt.meets)
+			}
+		})
 	}
 }
 
@@ -440,6 +482,17 @@ func TestRuleKnowledge(t *testing.T) {
 		{"no command", "git*", tool.Facts{Commands: [][]string{}}, tool.Claims{}, false, false},
 		{"a command without words", "git*", tool.Facts{Commands: [][]string{{}}}, tool.Claims{}, false, true},
 		{"NUL in a word", "git*", tool.Facts{Commands: [][]string{{"git", "a\x00b"}}}, tool.Claims{}, false, true},
+		{"a first word that is empty", "git*", tool.Facts{Commands: [][]string{{"", "git"}}}, tool.Claims{}, false, true},
+		{"a first word that is empty, any", "*", tool.Facts{Commands: [][]string{{"", "git"}}}, tool.Claims{}, false, true},
+		{"a variable in front", "git*", tool.Facts{Commands: [][]string{{"PATH=/tmp", "git"}}}, tool.Claims{}, false, true},
+		{"a variable in front, any", "*", tool.Facts{Commands: [][]string{{"PATH=/tmp", "git"}}}, tool.Claims{}, false, true},
+		{"a value further on", "git*", tool.Facts{Commands: [][]string{{"git", "-c", "a=b"}}}, tool.Claims{}, true, true},
+		{"a path longer than any", "path: /**", tool.Facts{Paths: []string{"/" + strings.Repeat("a/", 2048) + "a"}}, tool.Claims{}, false, true},
+		{"a path as long as one may be", "path: /**", tool.Facts{Paths: []string{"/" + strings.Repeat("a", 4095)}}, tool.Claims{}, true, true},
+		{"a file that the rule says nothing of", "git*", tool.Facts{Commands: git}, touches("file:/etc/passwd"), false, true},
+		{"a file that a rule about hosts says nothing of", "host: example.com", tool.Facts{Hosts: []string{"example.com"}}, touches("file:/etc/passwd"), false, true},
+		{"a file that the rule names", "git*, path: src/**", tool.Facts{Commands: git}, touches("file:/work/src"), true, true},
+		{"something else than a file", "git*", tool.Facts{Commands: git}, touches("table:orders"), true, true},
 		{"a path that the rule says nothing of", "git*", tool.Facts{Commands: git, Paths: []string{"/etc"}}, tool.Claims{}, false, true},
 		{"a host that the rule says nothing of", "git*", tool.Facts{Commands: git, Hosts: []string{"a.b"}}, tool.Claims{}, false, true},
 		{"no path, no host", "git*", tool.Facts{Commands: git, Hosts: []string{}, Paths: []string{}}, tool.Claims{}, true, true},

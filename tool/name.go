@@ -78,6 +78,21 @@ func wireName(source, name string, most int) string {
 	return strings.TrimRight(wire[:min(len(wire), most-len(hashMark)-hashLen)], "_") + hashMark + hash
 }
 
+// OwnName is the name of the tool before it was made one that models can use:
+// source__name, or the name alone where models see no source in front of it.
+func (r *Request) OwnName() string {
+	if r.Tool == nil || r.Tool.Name == r.Name {
+		return r.Name
+	}
+	if source, name, ok := strings.Cut(r.Name, "__"); ok && source == r.Source.Name && name == r.Tool.Name {
+		return r.Name // without making it anew
+	}
+	if r.Source.Name == "" || r.Name == WireName("", r.Tool.Name) {
+		return r.Tool.Name
+	}
+	return r.Source.Name + "__" + r.Tool.Name
+}
+
 // A hashed name ends in _x and 10 characters: 50 bits.
 const (
 	hashMark = "_x"

@@ -201,3 +201,27 @@ func TestWireNameProperties(t *testing.T) {
 		})
 	})
 }
+
+func TestOwnName(t *testing.T) {
+	for _, tt := range []struct {
+		name                     string
+		source, tool, wire, want string
+	}{
+		{"T6 an own tool", "", "db.drop", tool.WireName("", "db.drop"), "db.drop"},
+		{"T6 of a source", "box", "db.drop", tool.WireName("box", "db.drop"), "box__db.drop"},
+		{"T6 of a source that models do not see", "box", "db.drop", tool.WireName("", "db.drop"), "db.drop"},
+		{"T6 a plain name", "box", "read", "box__read", "box__read"},
+		{"T6 a plain name without its source", "box", "read", "read", "read"},
+		{"T6 a source that ends in _", "box_", "read", tool.WireName("box_", "read"), "box___read"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			q := tool.Request{Name: tt.wire, Source: tool.Source{Name: tt.source}, Tool: &tool.Info{Name: tt.tool}}
+			if got := q.OwnName(); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+	if got := (&tool.Request{Name: "x"}).OwnName(); got != "x" {
+		t.Errorf("T6 no tool: got %s, want the name that was called", got)
+	}
+}
