@@ -44,7 +44,7 @@ func TestSealRefuses(t *testing.T) {
 // never a panic.
 func FuzzUnseal(f *testing.F) {
 	for _, text := range []string{
-		"", " ", "{}", "x {}", `{"allow":true}`, `{"input":"{}"}`, `{"input":null,"allow":1}`, `{"mode":"auto","began":"x"}`, `{"source":{"Trust":"own"}}`, `[`, "null", `{"id":"a","digest":"d"}`,
+		"", " ", "{}", "x {}", `{"allow":true}`, `{"input":"{}"}`, `{"input":null,"allow":1}`, `{"mode":"auto","began":"x"}`, `{"source":{"trust":"own"}}`, `[`, "null", `{"id":"a","digest":"d"}`,
 	} {
 		f.Add("a", text)
 	}
