@@ -95,7 +95,7 @@ func TestVisibleCharacters(t *testing.T) {
 	for c := range rune(unicode.MaxRune + 1) {
 		// Everything where unlike characters stand beside each other, and of long
 		// runs of like ones a few.
-		if c > 0x3400 && (c < 0xfb00 || c > 0x10000) && (c < 0xe0000 || c > 0xe0200) && c%64 > 1 {
+		if c > 0x3400 && (c < 0xfb00 || c > 0x10000) && (c < 0xe0000 || c > 0xe0200) && c%64 > 1 || c > 0x32000 && c%0x1000 > 1 && (c < 0xe0000 || c > 0xe0200) {
 			continue
 		}
 		text := string(c) + "b" + string(c) + string(c) + string(c) + " \u05d0" + string(c) + "1"
