@@ -88,21 +88,19 @@ func TestChanges(t *testing.T) {
 		}
 	})
 	t.Run("P4 a note takes room and hides nothing for good", func(t *testing.T) {
-		s, d, now := open(t, 40, 12, longer())
-		for range 500 {
-			s.note = strings.Repeat("much happened meanwhile ", 9)
-			send(s, pendingMsg{list: s.list})
-			press(s, "<pgdown>")
-		}
+		s, d, now := open(t, 40, 12, remove())
+		s.note = strings.Repeat("much happened meanwhile ", 9)
+		send(s, pendingMsg{list: []policy.Question{longer()}})
+		press(s, strings.Repeat("<pgdown>", 200))
 		*now = now.Add(time.Second)
 		if press(s, "a"); len(d.said) != 1 {
 			t.Errorf("said %v, note %q, want it allowed: PgDn has shown all", d.said, s.note)
 		}
 	})
 	t.Run("P4 a window that changes its size is to be read again", func(t *testing.T) {
-		s, d, _ := open(t, 80, 24, long())
+		s, d, _ := open(t, 40, 24, long())
 		press(s, "<pgdown><pgdown><pgdown><pgdown>")
-		send(s, tea.WindowSizeMsg{Width: 40, Height: 10})
+		send(s, tea.WindowSizeMsg{Width: 80, Height: 10})
 		if press(s, "a"); len(d.said) > 0 {
 			t.Errorf("said %v, want nothing said", d.said)
 		}
