@@ -22,6 +22,15 @@ type Line struct {
 // run, by whom it is offered and for whom it runs, what it claims, the exact
 // arguments, what it would do, and why it is asked.
 func Describe(q policy.Question, now time.Time) []Line {
+	return append(describe(q), times(q, now))
+}
+
+// times is the one line that changes while a question waits.
+func times(q policy.Question, now time.Time) Line {
+	return Line{Label: "asked", Text: Visible(timesText(q, now))}
+}
+
+func describe(q policy.Question) []Line {
 	var d description
 	d.add("tool", q.Tool)
 	d.add("source", sourceText(q))
@@ -45,7 +54,6 @@ func Describe(q policy.Question, now time.Time) []Line {
 		d.list = append(d.list, Line{Label: label, Text: Visible(accessWord(a.Write) + " " + a.Resource)})
 	}
 	d.add("for", forText(q))
-	d.add("asked", timesText(q, now))
 	return d.list
 }
 

@@ -35,8 +35,8 @@ func (f *field) write(s string) {
 	f.at += len(in)
 }
 
-// key does what a key means in a text; ok is false for those that mean nothing.
-func (f *field) key(k tea.KeyPressMsg) (ok bool) {
+// key does what a key means in a text, if anything.
+func (f *field) key(k tea.KeyPressMsg) {
 	switch k.String() {
 	case "left", "ctrl+b":
 		f.at = max(f.at-1, 0)
@@ -70,17 +70,12 @@ func (f *field) key(k tea.KeyPressMsg) (ok bool) {
 		f.text = append(f.text[:start:start], f.text[f.at:]...)
 		f.at = start
 	case "enter":
-		if !f.many {
-			return false
+		if f.many {
+			f.write("\n")
 		}
-		f.write("\n")
 	default:
-		if k.Key().Text == "" {
-			return false
-		}
 		f.write(k.Key().Text)
 	}
-	return true
 }
 
 func (f *field) lineStart(at int) int {
@@ -98,10 +93,17 @@ func (f *field) lineEnd(at int) int {
 }
 
 // lines are the text with a mark where the next character goes, and in which
-// line that is.
-func (f *field) lines() (list []string, line int) {
-	before, after := string(f.text[:f.at]), string(f.text[f.at:])
-	return VisibleLines(before + cursor + after), strings.Count(before, "\n")
+// line that is. Of a long text they are the part around the mark that can be on
+// the screen, which has so many cells: more takes time at each key.
+func (f *field) lines(cells int) (list []string, line int) {
+	part := max(cells, 1)
+	from, to := max((f.at/part-1)*part, 0), min((f.at/part+2)*part, len(f.text))
+	before, after := VisibleLines(string(f.text[from:f.at])+"."), VisibleLines("."+string(f.text[f.at:to])+".")
+	last := len(before) - 1
+	joined := strings.TrimSuffix(before[last], ".") + cursor + strings.TrimPrefix(after[0], ".")
+	list = append(append(before[:last:last], joined), after[1:]...)
+	list[len(list)-1] = strings.TrimSuffix(list[len(list)-1], ".")
+	return list, last
 }
 
 // cursor stands where the next character goes.

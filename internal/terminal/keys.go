@@ -8,12 +8,26 @@ import (
 	"github.com/ferrule-dev/ferrule/policy"
 )
 
+const tooSmall = "the window is too small to show what would be allowed"
+
 // key does what a key means where the screen looks.
 func (s *screen) key(k tea.KeyPressMsg) tea.Cmd {
 	s.note = ""
 	switch s.look {
+	case looksAtList:
+		return s.listKey(k)
 	case looksAtHelp:
-		s.look = looksAtList
+		if !s.part.key(k.String(), len(s.help()), s.room()) {
+			s.look = looksAtList
+		}
+		return nil
+	default:
+	}
+	if s.gone {
+		s.goneKey(k)
+		return nil
+	}
+	switch s.look {
 	case looksAtDenial:
 		return s.written(k, "enter", func(text string) tea.Cmd {
 			return s.answer(policy.Answer{Message: text}, "denied")
@@ -34,18 +48,25 @@ func (s *screen) key(k tea.KeyPressMsg) tea.Cmd {
 	case looksAtRules:
 		return s.ruleKey(k)
 	case looksAtSecond:
-		switch yes := k.String() == "Y" || k.String() == "shift+y"; {
-		case yes && (s.small() || len(s.second()) > s.detailHeight()):
-			s.note = "the window is too small to show what would be allowed"
-		case yes:
-			return s.last(true)
-		default:
-			s.look = looksAtRules
-		}
-	case looksAtList:
-		return s.listKey(k)
+		return s.secondKey(k)
+	case looksAtList, looksAtHelp:
 	}
 	return nil
+}
+
+// goneKey is a key while an answer is made to what waits no more. It is no
+// command: a text goes on being written until somebody has seen it.
+func (s *screen) goneKey(k tea.KeyPressMsg) {
+	switch k.String() {
+	case "esc", "enter":
+		s.look, s.gone = looksAtList, false
+		s.note = "nothing was sent: " + goneText
+		s.settleAt(s.was)
+	default:
+		if s.writes() {
+			s.field.key(k)
+		}
+	}
 }
 
 // written is a key while a text is written.
@@ -64,25 +85,22 @@ func (s *screen) written(k tea.KeyPressMsg, send string, done func(string) tea.C
 func (s *screen) listKey(k tea.KeyPressMsg) tea.Cmd {
 	switch key := k.String(); key {
 	case "q":
+		if s.busy {
+			s.leaving = true
+			return nil
+		}
 		return tea.Quit
 	case "?", "h":
-		s.look = looksAtHelp
+		s.look, s.part = looksAtHelp, page{}
 	case "up", "k":
 		s.choose(s.place() - 1)
 	case "down", "j", "tab":
 		s.choose(s.place() + 1)
-	case "pgdown", "space", " ":
-		s.scroll += max(s.detailHeight()-1, 1)
-	case "pgup":
-		s.scroll -= max(s.detailHeight()-1, 1)
-	case "home":
-		s.scroll = 0
-	case "end":
-		s.scroll = len(s.detail())
 	case "a", "s", "e", "d":
 		return s.decide(key)
+	default:
+		s.page.key(key, len(s.detail()), s.room())
 	}
-	s.scroll = min(max(s.scroll, 0), max(len(s.detail())-s.detailHeight(), 0))
 	return nil
 }
 
@@ -98,18 +116,18 @@ func (s *screen) decide(key string) tea.Cmd {
 		s.note = "the answer before is still on its way"
 		return nil
 	case s.clock().Sub(s.moved) < settle:
-		s.note = "the list has moved: look again, then press " + key
+		s.note = "it has moved: look again, then press " + key
 		return nil
 	case key == "d":
-		s.look, s.field = looksAtDenial, newField("", false)
+		s.look, s.about, s.field = looksAtDenial, q, newField("", false)
 		return nil
 	case s.small():
-		s.note = "the window is too small to show what would be allowed"
+		s.note = tooSmall
 		return nil
-	case s.seen < len(s.detail()):
-		s.note = "not all of it was shown yet: PgDn shows the rest, then press " + key
+	case !s.allShown(&s.page, len(s.detail()), key):
 		return nil
 	}
+	s.about = q
 	switch {
 	case key == "a" && q.Wants != "":
 		s.look, s.field = looksAtReply, newField("", false)
@@ -121,44 +139,91 @@ func (s *screen) decide(key string) tea.Cmd {
 	case len(q.Offers) == 0:
 		s.note = "nothing is offered for longer than once"
 	default:
-		s.look, s.offer, s.always = looksAtRules, 0, false
+		s.look, s.part, s.always = looksAtRules, page{}, false
+		s.pick(0)
 	}
 	return nil
 }
 
-func (s *screen) ruleKey(k tea.KeyPressMsg) tea.Cmd {
-	q, ok := s.question()
-	if !ok {
-		return nil
+// allShown reports whether everything up to a line was on the screen. If not, it
+// goes to what was jumped over; the key that asked does nothing for a moment.
+func (s *screen) allShown(p *page, end int, key string) bool {
+	if p.seen >= end {
+		return true
 	}
+	s.note = "not all of it was shown yet: PgDn shows the rest, then press " + key
+	if p.missed() {
+		s.moved = s.clock()
+		s.note = "this was not shown yet: read on with PgDn, then press " + key
+	}
+	return false
+}
+
+func (s *screen) ruleKey(k tea.KeyPressMsg) tea.Cmd {
+	lines, _, end := s.rules()
 	switch key := k.String(); key {
 	case "esc", "q":
 		s.look = looksAtList
 	case "up", "k":
-		s.offer = max(s.offer-1, 0)
+		s.pick(s.offer - 1)
 	case "down", "j", "tab":
-		s.offer = min(s.offer+1, len(q.Offers)-1)
+		s.pick(s.offer + 1)
 	case "enter", "A", "shift+a":
-		if s.always = key != "enter"; q.Claims.Destructive() {
-			s.look = looksAtSecond
+		switch {
+		case s.small():
+			s.note = tooSmall
+			return nil
+		case s.clock().Sub(s.moved) < settle:
+			s.note = "it has moved: look again, then press " + key
+			return nil
+		case !s.allShown(&s.part, end, key):
+			return nil
+		}
+		if s.always = key != "enter"; s.about.Claims.Destructive() {
+			s.look, s.part = looksAtSecond, page{}
 			return nil
 		}
 		return s.last(false)
 	default:
-		if n, err := strconv.Atoi(key); err == nil && n >= 1 && n <= len(q.Offers) {
-			s.offer = n - 1
+		if n, err := strconv.Atoi(key); err == nil {
+			s.pick(n - 1)
+		} else {
+			s.part.key(key, len(lines), s.room())
 		}
+	}
+	return nil
+}
+
+// pick chooses one of the rules that are offered.
+func (s *screen) pick(offer int) {
+	if offer < 0 || offer >= len(s.about.Offers) {
+		return
+	}
+	s.offer = offer
+	_, from, to := s.rules()
+	s.part.aim(from, to, s.room())
+}
+
+func (s *screen) secondKey(k tea.KeyPressMsg) tea.Cmd {
+	all := len(s.second())
+	switch key := k.String(); {
+	case s.part.key(key, all, s.room()):
+	case key != "Y" && key != "shift+y":
+		s.look, s.part = looksAtRules, page{}
+		s.pick(s.offer)
+	case s.small():
+		s.note = tooSmall
+	case s.clock().Sub(s.moved) < settle:
+		s.note = "it has moved: look again, then press Y"
+	case s.allShown(&s.part, all, "Y"):
+		return s.last(true)
 	}
 	return nil
 }
 
 // last allows by the rule that was chosen.
 func (s *screen) last(second bool) tea.Cmd {
-	q, ok := s.question()
-	if !ok || s.offer >= len(q.Offers) {
-		return nil
-	}
-	rule, text := q.Offers[s.offer], "allowed in this session: "
+	rule, text := s.about.Offers[s.offer], "allowed in this session: "
 	if s.always {
 		text = "allowed always: "
 	}

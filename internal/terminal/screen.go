@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -37,104 +38,143 @@ const (
 
 // screen is the state of the interactive screen.
 type screen struct {
-	ctx   context.Context //nolint:containedctx // of the program that runs it: messages carry none
-	desk  Desk
-	clock func() time.Time
-	theme theme
+	ctx     context.Context //nolint:containedctx // of the program that runs it: messages carry none
+	desk    Desk
+	clock   func() time.Time
+	theme   theme
+	polling polling
 
 	width, height int
 	list          []policy.Question
 	chosen        string    // its id
-	moved         time.Time // when another was chosen without a key
-	scroll        int       // first line of the detail that is shown
-	seen          int       // lines of the detail that were shown
+	moved         time.Time // when something else came under the cursor without a key
+	page          page      // of all about the chosen one
+	laid          laid
 	look          look
-	field         field
-	offer         int
-	always        bool
-	note          string // what came of the last key
-	broken        error  // why the list cannot be read
-	busy          bool   // an answer is on its way
+
+	// While an answer is made:
+	about  policy.Question // what it is an answer to
+	was    int             // where that stood
+	gone   bool            // it waits no more
+	field  field
+	offer  int
+	always bool
+	part   page // of the rules, or of the help
+
+	note    string // what came of the last key
+	broken  error  // why the list cannot be read
+	busy    bool   // an answer is on its way
+	leaving bool   // and then it ends
 }
 
-const (
-	pollEvery = 200 * time.Millisecond
-	// settle is how long a question that came under the cursor by itself cannot
-	// be allowed: the key was meant for the one before.
-	settle = 800 * time.Millisecond
-)
+// settle is how long a question that came under the cursor by itself cannot be
+// allowed: the key was meant for the one before.
+const settle = 800 * time.Millisecond
 
-type (
-	pendingMsg struct {
-		list []policy.Question
-		err  error
-	}
-	answeredMsg struct {
-		text string
-		err  error
-	}
-	pollMsg struct{}
-)
+type answeredMsg struct {
+	text string
+	err  error
+}
 
 // Init asks for the list.
-func (s *screen) Init() tea.Cmd { return s.poll }
-
-func (s *screen) poll() tea.Msg {
-	list, err := s.desk.Pending(s.ctx)
-	return pendingMsg{list, err}
-}
+func (s *screen) Init() tea.Cmd { return s.read() }
 
 // Update takes a message.
 func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := s.receive(msg)
+	s.show()
+	return s, cmd
+}
+
+func (s *screen) receive(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case tea.WindowSizeMsg:
-		s.width, s.height = m.Width, m.Height
-		s.seen = 0
+		s.resize(m.Width, m.Height)
 	case pollMsg:
-		return s, s.poll
+		return s.polled()
 	case pendingMsg:
-		s.take(m)
-		return s, tea.Tick(pollEvery, func(time.Time) tea.Msg { return pollMsg{} })
+		return s.arrived(m)
 	case answeredMsg:
-		s.busy = false
-		s.note = m.text
-		if m.err != nil {
-			s.note = "not done: " + m.err.Error()
-		}
-		return s, s.poll
+		return s.answered(m)
 	case tea.PasteMsg:
 		if s.writes() {
 			s.field.write(m.Content)
 		}
 	case tea.KeyPressMsg:
 		if m.String() == "ctrl+c" {
-			return s, tea.Interrupt
+			return tea.Interrupt
 		}
-		return s, s.key(m)
+		return s.key(m)
 	}
-	return s, nil
+	return nil
+}
+
+// resize lays everything out anew. Where a line was, another is: what was shown
+// is to be shown again.
+func (s *screen) resize(width, height int) {
+	if width == s.width && height == s.height {
+		return
+	}
+	s.width, s.height = width, height
+	s.page, s.laid, s.part = page{}, laid{}, page{}
+	if s.look == looksAtRules {
+		s.pick(s.offer)
+	}
+}
+
+// show takes down what is on the screen now.
+func (s *screen) show() {
+	if s.small() {
+		return
+	}
+	switch s.look {
+	case looksAtList:
+		s.page.show(len(s.detail()), s.room())
+	case looksAtHelp:
+		s.part.show(len(s.help()), s.room())
+	case looksAtRules:
+		lines, _, _ := s.rules()
+		s.part.show(len(lines), s.room())
+	case looksAtSecond:
+		s.part.show(len(s.second()), s.room())
+	case looksAtDenial, looksAtReply, looksAtEdit:
+	}
 }
 
 // take puts a new list in the place of the old one. What was chosen stays so
-// while it is there.
+// while it is there. An answer that is being made stays on the screen without its
+// question, for the keys are meant for it.
 func (s *screen) take(m pendingMsg) {
 	if s.broken = m.err; m.err != nil {
 		return
 	}
-	place := s.place()
-	s.list = m.list
-	if s.place() >= 0 {
+	if s.gone { // the next one is chosen when that was seen
+		s.list = m.list
 		return
 	}
-	gone := s.chosen != ""
+	before, was := s.question()
+	place := s.place()
+	s.list = m.list
+	now, is := s.question()
+	if was && is && reflect.DeepEqual(before, now) {
+		return
+	}
 	s.chosen = ""
+	if was && s.look != looksAtList && s.look != looksAtHelp {
+		s.gone, s.was = true, place
+		return
+	}
+	if is {
+		place = slices.IndexFunc(s.list, func(q policy.Question) bool { return q.ID == now.ID })
+	}
+	s.settleAt(place)
+}
+
+// settleAt chooses what stands at a place without having been asked to.
+func (s *screen) settleAt(place int) {
 	if len(s.list) > 0 {
 		s.choose(min(max(place, 0), len(s.list)-1))
 		s.moved = s.clock()
-	}
-	if gone && s.look != looksAtList && s.look != looksAtHelp {
-		s.look = looksAtList
-		s.note = "the question is gone: somebody else answered it, it was withdrawn, or it has expired"
 	}
 }
 
@@ -147,7 +187,7 @@ func (s *screen) choose(i int) {
 	if i < 0 || i >= len(s.list) {
 		return
 	}
-	s.chosen, s.scroll, s.seen = s.list[i].ID, 0, 0
+	s.chosen, s.page, s.laid = s.list[i].ID, page{}, laid{}
 }
 
 // question is the chosen one.
@@ -166,7 +206,11 @@ func (s *screen) writes() bool {
 // says what is missing.
 func (s *screen) answer(a policy.Answer, text string) tea.Cmd {
 	q, ok := s.question()
-	if !ok || s.busy {
+	switch {
+	case !ok || s.busy:
+		return nil
+	case a.Allow && s.small():
+		s.note = tooSmall
 		return nil
 	}
 	a.By = s.desk.By
@@ -184,7 +228,21 @@ func (s *screen) answer(a policy.Answer, text string) tea.Cmd {
 	}
 }
 
-// edited are arguments that a person wrote, on one line.
+// answered says what came of an answer. Who has quit meanwhile hears of it only
+// if it was not taken.
+func (s *screen) answered(m answeredMsg) tea.Cmd {
+	quit := s.leaving && m.err == nil
+	s.busy, s.leaving, s.note = false, false, m.text
+	if quit {
+		return tea.Quit
+	}
+	if m.err != nil {
+		s.note = "not done: " + m.err.Error()
+	}
+	return s.read()
+}
+
+// edited are arguments that a person wrote.
 func edited(text string) (json.RawMessage, error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &object); err != nil {

@@ -3,7 +3,6 @@ package terminal
 import (
 	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 	"golang.org/x/tools/txtar"
 
 	"github.com/ferrule-dev/ferrule/policy"
@@ -55,6 +55,25 @@ func long() policy.Question {
 	return q
 }
 
+func longer() policy.Question {
+	q := remove()
+	q.ID, q.Preview = "q4", strings.Repeat("line\n", 200)+"rm -rf /\n"+strings.Repeat("line\n", 200)
+	return q
+}
+
+// longRule offers a rule that does not fit a screen.
+func longRule() policy.Question {
+	q := read()
+	q.ID, q.Offers = "q5", []string{"github__read(path: /everything/" + strings.Repeat("a/", 2500) + "**)", "github__read"}
+	return q
+}
+
+func longRemove() policy.Question {
+	q := remove()
+	q.ID, q.Offers = "q6", longRule().Offers
+	return q
+}
+
 // desk keeps what was answered.
 type desk struct {
 	said []string
@@ -83,10 +102,7 @@ func open(t *testing.T, width, height int, list ...policy.Question) (*screen, *d
 func send(s *screen, msg tea.Msg) (quit bool) {
 	_, cmd := s.Update(msg)
 	s.View()
-	if cmd == nil {
-		return false
-	}
-	if _, ok := msg.(tea.KeyPressMsg); !ok {
+	if _, ok := msg.(tea.KeyPressMsg); !ok || cmd == nil {
 		return false
 	}
 	switch m := cmd().(type) {
@@ -94,6 +110,7 @@ func send(s *screen, msg tea.Msg) (quit bool) {
 		return true
 	case answeredMsg:
 		_, _ = s.Update(m)
+		s.polling = polling{} // what it would ask for is never read
 		s.View()
 	}
 	return false
@@ -134,6 +151,10 @@ func TestScreens(t *testing.T) {
 		{"P4 nothing waits", 60, 10, nil, ""},
 		{"P4 what a tool asks", 80, 20, []policy.Question{wants()}, ""},
 		{"P4 a small window", 40, 12, []policy.Question{remove(), read()}, ""},
+		{"P4 a small window and a long rule", 40, 10, []policy.Question{longRule()}, "<pgdown><pgdown><pgdown><pgdown>s<enter>"},
+		{"P4 the end of a long rule", 40, 10, []policy.Question{longRule()}, "<pgdown><pgdown><pgdown><pgdown>s<end>"},
+		{"P4 a small window and what a tool asks", 40, 10, []policy.Question{wants()}, "<pgdown><pgdown><pgdown>ared"},
+		{"P4 the smallest window", 24, 8, []policy.Question{remove(), read()}, ""},
 		{"P4 too small a window", 20, 5, []policy.Question{remove()}, "a"},
 		{"P4 more than the window holds", 60, 16, []policy.Question{long()}, "a"},
 		{"P4 its end", 60, 16, []policy.Question{long()}, "<end>"},
@@ -144,6 +165,8 @@ func TestScreens(t *testing.T) {
 		{"P5 edited arguments", 80, 20, []policy.Question{remove()}, "e<down>"},
 		{"P5 edited arguments that are not JSON", 80, 20, []policy.Question{remove()}, "ex<ctrl+s>"},
 		{"P6 help", 80, 20, []policy.Question{remove()}, "?"},
+		{"P6 help in a small window", 40, 10, []policy.Question{remove()}, "?"},
+		{"P4 a large window", 200, 50, []policy.Question{remove(), read(), wants()}, ""},
 		{"P6 many", 50, 20, many(30), strings.Repeat("j", 20)},
 	}
 	golden := filepath.Join("testdata", "screens.txtar")
@@ -162,8 +185,8 @@ func TestScreens(t *testing.T) {
 				t.Errorf("got %d lines, want %d", len(lines), tt.height)
 			}
 			for _, l := range lines {
-				if w := len([]rune(l)); w > tt.width {
-					t.Errorf("got a line of %d characters, want at most %d: %s", w, tt.width, l)
+				if w := lipgloss.Width(l); w > tt.width {
+					t.Errorf("got a line of %d cells, want at most %d: %s", w, tt.width, l)
 				}
 				fmt.Fprintln(&b, "|"+strings.TrimRight(l, " "))
 			}
@@ -220,7 +243,14 @@ func TestAnswers(t *testing.T) {
 		{"P4 an answer for a tool", "ared<enter>", `q3 allow=true rule="" always=false second=false input= message="" text="red" by=ada`, "ask_user: answered", []policy.Question{wants()}},
 		{"P4 not before all was shown", "a", "", "not all of it was shown yet: PgDn shows the rest, then press a", []policy.Question{long()}},
 		{"P4 once all was shown", "<pgdown><pgdown><pgdown><pgdown><home>a", "q4 allow=true" + none, "remove_file: allowed once", []policy.Question{long()}},
-		{"P4 or its end was looked at", "<end>a", "q4 allow=true" + none, "remove_file: allowed once", []policy.Question{long()}},
+		{"P4 not after a jump to its end", "<end>a", "", "this was not shown yet: read on with PgDn, then press a", []policy.Question{long()}},
+		{"P4 nor at once after the jump back", "<end>aa", "", "it has moved: look again, then press a", []policy.Question{long()}},
+		{"P4 not a part in the middle either", "<pgdown><end><home><pgdown><end>a", "", "this was not shown yet: read on with PgDn, then press a", []policy.Question{longer()}},
+		{"P3 not by a rule whose end was not shown", "s<enter>", "", "not all of it was shown yet: PgDn shows the rest, then press enter", []policy.Question{longRule()}},
+		{"P3 nor by one whose middle was jumped over", "s<end><enter>", "", "this was not shown yet: read on with PgDn, then press enter", []policy.Question{longRule()}},
+		{"P3 by one that was shown whole", "s<pgdown><pgdown><pgdown><pgdown><pgdown><enter>", `q5 allow=true rule="` + longRule().Offers[0] + `" always=false second=false input= message="" text="" by=ada`, "github__read: allowed in this session: " + longRule().Offers[0], []policy.Question{longRule()}},
+		{"P3 the second key not for what was not shown", "s<pgdown><pgdown><pgdown><pgdown><pgdown>AY", "", "not all of it was shown yet: PgDn shows the rest, then press Y", []policy.Question{longRemove()}},
+		{"P3 the second key for what was shown whole", "s<pgdown><pgdown><pgdown><pgdown><pgdown>A<pgdown><pgdown><pgdown><pgdown><pgdown>Y", `q6 allow=true rule="` + longRule().Offers[0] + `" always=true second=true input= message="" text="" by=ada`, "remove_file: allowed always: " + longRule().Offers[0], []policy.Question{longRemove()}},
 		{"P6 nothing waits", "a", "", "nothing waits", nil},
 	}
 	for _, tt := range tests {
@@ -233,148 +263,6 @@ func TestAnswers(t *testing.T) {
 			}
 			if s.note != tt.note {
 				t.Errorf("note: got %q, want %q", s.note, tt.note)
-			}
-		})
-	}
-}
-
-func TestChanges(t *testing.T) {
-	t.Parallel()
-	t.Run("P6 a key that was meant for a question which is gone allows nothing", func(t *testing.T) {
-		s, d, now := open(t, 80, 24, remove(), read())
-		send(s, pendingMsg{list: []policy.Question{read()}})
-		press(s, "a")
-		if len(d.said) > 0 || !strings.Contains(s.note, "the list has moved") {
-			t.Errorf("said %v, note %q, want nothing said", d.said, s.note)
-		}
-		*now = now.Add(time.Second)
-		if press(s, "a"); len(d.said) != 1 || !strings.HasPrefix(d.said[0], "q2 ") {
-			t.Errorf("said %v, want it allowed after a look", d.said)
-		}
-	})
-	t.Run("P6 one that is answered elsewhere while a rule is chosen", func(t *testing.T) {
-		s, d, _ := open(t, 80, 24, remove(), read())
-		press(s, "s")
-		send(s, pendingMsg{list: []policy.Question{read()}})
-		press(s, "<enter>Y")
-		if len(d.said) > 0 || s.look != looksAtList {
-			t.Errorf("said %v, want nothing said", d.said)
-		}
-	})
-	t.Run("P6 new ones appear, and the chosen one stays chosen", func(t *testing.T) {
-		s, d, _ := open(t, 80, 24, read())
-		send(s, pendingMsg{list: []policy.Question{remove(), read()}})
-		if text := strings.Join(s.lines(), "\n"); !strings.Contains(text, "2 waiting") || !strings.Contains(text, "  remove_file") || !strings.Contains(text, "> github__read") {
-			t.Errorf("got\n%s", text)
-		}
-		if press(s, "a"); len(d.said) != 1 || !strings.HasPrefix(d.said[0], "q2 ") {
-			t.Errorf("said %v, want q2", d.said)
-		}
-	})
-	t.Run("P5 a refused answer is told", func(t *testing.T) {
-		s, d, _ := open(t, 80, 24, remove())
-		d.fail = policy.ErrAnswered
-		if press(s, "a"); s.note != "not done: remove_file: it is answered already" {
-			t.Errorf("note %q", s.note)
-		}
-	})
-	t.Run("P6 a store that fails is told, and the list stays", func(t *testing.T) {
-		s, _, _ := open(t, 80, 24, remove())
-		send(s, pendingMsg{err: errors.New("disk \x1b[2J full")})
-		if text := strings.Join(s.lines(), "\n"); !strings.Contains(text, "the list cannot be read: disk ‹U+001B›[2J full") || !strings.Contains(text, "> remove_file") {
-			t.Errorf("got\n%s", text)
-		}
-	})
-	t.Run("P6 q quits, also while nothing waits; in a text it is a letter", func(t *testing.T) {
-		s, _, _ := open(t, 80, 24)
-		if !press(s, "q") || !press(s, "<ctrl+c>") {
-			t.Error("it goes on")
-		}
-		s, _, _ = open(t, 80, 24, remove())
-		if press(s, "dq") || s.field.String() != "q" {
-			t.Error("it quit")
-		}
-	})
-	t.Run("P4 a pasted text is text", func(t *testing.T) {
-		s, d, _ := open(t, 80, 24, remove())
-		press(s, "d")
-		send(s, tea.PasteMsg{Content: "a\r\nb\x1b[31m\tc"})
-		if press(s, "<enter>"); len(d.said) != 1 || !strings.Contains(d.said[0], `message="a b[31m c"`) {
-			t.Errorf("said %v", d.said)
-		}
-	})
-}
-
-// Nothing that a tool or a model wrote controls the terminal.
-func FuzzVisible(f *testing.F) {
-	f.Add("a\x1b[31m\u202e\u200b\n\t\r\x9b1m\x07", 80, 24)
-	f.Add("\xff\xfe\u2028 \u00a0\u3164", 24, 8)
-	f.Fuzz(func(t *testing.T, text string, width, height int) {
-		width, height = min(max(width, 1), 200), min(max(height, 1), 60)
-		q := remove()
-		q.Tool, q.Input, q.Preview, q.Reason, q.Rule, q.Note, q.Wants, q.Source.Name, q.Offers = text, text, text, text, text, text, text, text, []string{text}
-		q.Caller = policy.Asker{Principal: text, Session: text, Client: text}
-		now := noon
-		s := &screen{ctx: t.Context(), clock: func() time.Time { return now }}
-		_, _ = s.Update(tea.WindowSizeMsg{Width: width, Height: height})
-		_, _ = s.Update(pendingMsg{list: []policy.Question{q}})
-		now = now.Add(time.Hour / 2)
-		for _, keys := range []string{"", "<end>", "s", "<enter>", "<esc><esc>", "e"} {
-			press(s, keys)
-			for _, line := range s.lines() {
-				if strings.ContainsFunc(line, hidden) {
-					t.Fatalf("%q: got a hidden character in %q", keys, line)
-				}
-			}
-		}
-	})
-}
-
-func TestWrap(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		text  string
-		width int
-		want  string
-	}{
-		{"", 5, ""},
-		{"abc", 5, "abc"},
-		{"abcdefgh", 3, "abc|def|gh"},
-		{"ab cd ef", 5, "ab |cd ef"},
-		{"a  b", 2, "a | b"},
-		{"日本語", 4, "日本|語"},
-		{"abc", 0, "a|b|c"},
-	}
-	for _, tt := range tests {
-		t.Run("P4 nothing is left out: "+tt.text, func(t *testing.T) {
-			got := wrap(tt.text, tt.width)
-			if strings.Join(got, "|") != tt.want {
-				t.Errorf("wrap(%q, %d) = %q, want %q", tt.text, tt.width, got, tt.want)
-			}
-			if strings.Join(got, "") != tt.text {
-				t.Errorf("wrap(%q, %d) = %q: something is missing", tt.text, tt.width, got)
-			}
-		})
-	}
-}
-
-func TestBrief(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		text string
-		most int
-		want string
-	}{
-		{"a  b\nc", 10, "a b c"},
-		{"abcdef", 4, "abc…"},
-		{strings.Repeat("日", 100), 3, "日日…"},
-		{"a\x1bb", 20, "a‹U+001B›b"},
-		{"\xff\xff\xff\xff\xff\xff\xff\xff\xff", 2, "‹…"},
-	}
-	for _, tt := range tests {
-		t.Run("P4 "+tt.want, func(t *testing.T) {
-			if got := Brief(tt.text, tt.most); got != tt.want {
-				t.Errorf("Brief(%q, %d) = %q, want %q", tt.text, tt.most, got, tt.want)
 			}
 		})
 	}

@@ -3,30 +3,49 @@ package terminal
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
 // Visible makes a text of one line that shows every character of it: what moves
 // the cursor, turns the direction of writing round, or cannot be seen, stands
-// there as ‹U+202E›. Nothing in it can control a terminal.
+// there as ‹U+202E›, and so do marks that are heaped on a letter or stand on
+// none; a byte that is no text as ‹xFF›. Nothing in it can control a terminal.
+//
+// Letters that are written from right to left stay as they are. What follows them
+// and would change places with them (a digit, a sign before more such letters)
+// stands there as ‹U+0031›: a terminal that turns such letters round turns
+// nothing else round.
 func Visible(text string) string {
-	if !strings.ContainsFunc(text, hidden) && utf8.ValidString(text) {
+	if plain(text) {
 		return text
 	}
 	var b strings.Builder
+	var r reader
 	for i, c := range text {
 		switch {
 		case c == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD"):
-			fmt.Fprintf(&b, "‹0x%02X›", text[i])
-		case hidden(c):
+			fmt.Fprintf(&b, "‹x%02X›", text[i])
+			r = reader{}
+		case r.hides(c) || r.turns(c, text[i:]):
 			fmt.Fprintf(&b, "‹U+%04X›", c)
+			r = reader{}
 		default:
 			b.WriteRune(c)
+			r.next(c)
 		}
 	}
 	return b.String()
+}
+
+// plain reports whether there is nothing but printable ASCII in a text.
+func plain(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // VisibleLines is [Visible] for a text whose lines stay lines. Tabs become
@@ -55,37 +74,21 @@ func Brief(text string, most int) string {
 	return string(r)
 }
 
-// VisibleJSON writes what is hidden in JSON as \u202e: it stays the same JSON.
+// VisibleJSON writes what is hidden in JSON as \u202e, and letters that are
+// written from right to left too: it stays the same JSON.
 func VisibleJSON(text string) string {
-	if !strings.ContainsFunc(text, hidden) {
-		return text
-	}
 	var b strings.Builder
+	var r reader
 	for _, c := range text {
-		switch {
-		case c == '\n' || !hidden(c):
+		if c == '\n' || !r.hides(c) && !leftward(c) {
 			b.WriteRune(c)
-		default:
-			for _, unit := range utf16.Encode([]rune{c}) {
-				fmt.Fprintf(&b, `\u%04x`, unit)
-			}
+			r.next(c)
+			continue
 		}
+		for _, unit := range utf16.Encode([]rune{c}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+		r = reader{}
 	}
 	return b.String()
-}
-
-// hidden reports whether a character cannot be seen as what it is: controls,
-// formats such as those of direction, other spaces than the one, line ends,
-// fillers, characters that belong to nobody.
-func hidden(c rune) bool {
-	switch {
-	case c == ' ':
-		return false
-	case c < utf8.RuneSelf:
-		return c < ' ' || c == 0x7f
-	case c == utf8.RuneError, c == '\u2800': // the latter is an empty braille cell
-		return true
-	}
-	return !unicode.IsGraphic(c) || unicode.In(c, unicode.Zs, unicode.Cf, unicode.Co,
-		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

@@ -34,15 +34,18 @@ func Is(f any) bool {
 	return ok && file != nil && term.IsTerminal(file.Fd())
 }
 
-// Watch shows what waits and takes answers until the person quits. In and out
-// must be a terminal, else it is [ErrNoTerminal]. env is the environment: with
-// NO_COLOR in it there are no colours.
+// Watch shows what waits and takes answers until the person quits, or ctx ends:
+// whoever calls it turns signals into that. In and out must be a terminal, else it
+// is [ErrNoTerminal]. env is the environment: with NO_COLOR in it there are no
+// colours.
 func Watch(ctx context.Context, in, out any, env []string, desk Desk) error {
 	if !Is(in) || !Is(out) {
 		return ErrNoTerminal
 	}
 	s := &screen{ctx: ctx, desk: desk, clock: time.Now, theme: colours()}
-	p := tea.NewProgram(s, tea.WithContext(ctx), tea.WithInput(in.(*os.File)), tea.WithOutput(out.(*os.File)), tea.WithEnvironment(env))
+	// Signals end ctx, which ends the screen. A handler of its own beside that
+	// would wait for ever for a screen that has ended already.
+	p := tea.NewProgram(s, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(in.(*os.File)), tea.WithOutput(out.(*os.File)), tea.WithEnvironment(env))
 	_, err := p.Run()
 	switch {
 	case errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil:
