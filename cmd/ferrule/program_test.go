@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/store"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -94,6 +96,20 @@ func TestProgram(t *testing.T) {
 		a, err := s.Use(t.Context(), "q1", "d")
 		if err != nil || !a.Allow || string(a.Input) != `{"b":1}` || a.By != "local" {
 			t.Errorf("got %+v, %v, want a yes to other arguments", a, err)
+		}
+	})
+	t.Run("P5 what cannot be arguments does not use the answer up, from wherever it comes", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		s := ask(t, dir, policy.Question{ID: "q1", Digest: "d", Tool: "x", Input: "{}"})
+		p := &program{dir: dir, now: time.Now}
+		for _, input := range []string{"null", "[1]", `"x"`, "1", `{"a":1,"a":2}`, "{", ""} {
+			if err := p.settle(t.Context(), &config.Config{}, s, "q1", policy.Answer{Allow: true, Input: json.RawMessage(input)}); err == nil {
+				t.Errorf("%s: got no error", input)
+			}
+		}
+		if _, err := s.Use(t.Context(), "q1", "d"); !errors.Is(err, policy.ErrWaiting) {
+			t.Errorf("got %v, want that it still waits", err)
 		}
 	})
 	t.Run("P5 always without a file makes one", func(t *testing.T) {
