@@ -191,6 +191,9 @@ func (p *program) explainCall(c *config.Config, set *cedar.Set, q *tool.Request,
 	if e.Answer != nil && e.Answer.grant.Definition != "" && q.Source.Trust.Untrusted() {
 		e.Notes = append(e.Notes, "the rule that answers is good for one definition of the tool: whether it is still that one is not part of explain")
 	}
+	if e.Answer != nil && e.Answer.stored == nil {
+		e.Notes = append(e.Notes, "the rule that answers stands in the configuration alone: who has only the store does not know it")
+	}
 	if n := len(c.Limits.Rates); n > 0 {
 		e.Notes = append(e.Notes, fmt.Sprintf("limits (%d) are not part of explain: they depend on what ran before", n))
 	}

@@ -35,9 +35,10 @@ func (f *imagined) request(c *config.Config) (q *tool.Request, notes []string, e
 	if err != nil {
 		return nil, nil, err
 	}
+	own, name, note := f.names(source)
 	t, err := tool.Tool{
 		Info: tool.Info{
-			Name: f.tool, Description: "A tool that is only spoken about.", Input: json.RawMessage(`{"type":"object"}`), Open: true,
+			Name: own, Description: "A tool that is only spoken about.", Input: json.RawMessage(`{"type":"object"}`), Open: true,
 			Claims: claims, Tags: f.tags, NeedsUser: f.needsUser,
 		},
 		Facts: func(tool.Args) (tool.Facts, error) { return f.facts(c), nil },
@@ -54,8 +55,9 @@ func (f *imagined) request(c *config.Config) (q *tool.Request, notes []string, e
 	} else if err != nil {
 		return nil, nil, usage("--args: %w", err)
 	}
-	name, note := f.wire(source)
-	notes = append(notes, note...)
+	if note != "" {
+		notes = append(notes, note)
+	}
 	if source.Trust.Untrusted() && !f.believe {
 		if len(f.claims) > 0 || claims.Touches != nil {
 			claims = tool.Claims{}
@@ -72,22 +74,25 @@ func (f *imagined) request(c *config.Config) (q *tool.Request, notes []string, e
 	}, notes, nil
 }
 
-// wire is what models call the tool. --tool is its own name, or that already.
-func (f *imagined) wire(source tool.Source) (name string, notes []string) {
+// names are the tool's own name and what models call it: --tool is one of them.
+func (f *imagined) names(source tool.Source) (own, wire, note string) {
 	from := source.Name
 	if source.Trust == tool.BuiltIn { // they have no prefix
 		from = ""
 	}
-	own, prefixed := strings.CutPrefix(f.tool, from+"__")
-	switch name = tool.WireName(from, f.tool); {
-	case from != "" && prefixed && tool.WireName(from, own) == f.tool, regexp.MustCompile(`_x[a-z2-7]{10}$`).MatchString(f.tool):
-		return f.tool, []string{"--tool is taken as what models call the tool"}
-	case name != f.tool:
-		notes = append(notes, "--tool is taken as its own name: models call it "+name)
-	case from == "" && strings.Contains(f.tool, "__"):
-		notes = append(notes, "--tool is taken as one of the program itself: --source names another")
+	const taken = "--tool is taken as what models call the tool"
+	if rest, ok := strings.CutPrefix(f.tool, from+"__"); ok && from != "" && tool.WireName(from, rest) == f.tool {
+		return rest, f.tool, taken
 	}
-	return name, notes
+	switch wire = tool.WireName(from, f.tool); {
+	case regexp.MustCompile(`_x[a-z2-7]{10}$`).MatchString(f.tool): // so end those that had to be changed
+		return f.tool, f.tool, taken
+	case wire != f.tool:
+		note = "--tool is taken as its own name: models call it " + wire
+	case from == "" && strings.Contains(f.tool, "__"):
+		note = "--tool is taken as one of the program itself: --source names another"
+	}
+	return f.tool, wire, note
 }
 
 // claimed are the claims that the flags make.

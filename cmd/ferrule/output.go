@@ -43,6 +43,13 @@ func (s *shown) Write(b []byte) (int, error) {
 	return len(b), s.err
 }
 
+// end writes what no rest came for.
+func (s *shown) end() error {
+	s.control(terminal.Visible(string(s.half)))
+	s.half = nil
+	return s.err
+}
+
 // control writes a text as it is.
 func (s *shown) control(text string) {
 	if s.err == nil {

@@ -72,8 +72,8 @@ func usage(format string, args ...any) error {
 func (p *program) run(ctx context.Context, args []string) int {
 	p.out, p.errs = &shown{to: p.stdout}, &shown{to: p.stderr}
 	code := p.execute(ctx, args)
-	if p.out.err != nil && code == statusDone {
-		p.complain("ferrule: it is done, but could not be printed: " + p.out.err.Error())
+	if err := p.out.end(); err != nil && code == statusDone {
+		p.complain("ferrule: it is done, but could not be printed: " + err.Error())
 		return statusFailed
 	}
 	return code
@@ -89,7 +89,7 @@ func (p *program) execute(ctx context.Context, args []string) int {
 	case ctx.Err() != nil || errors.Is(err, terminal.ErrInterrupted):
 		p.complain("ferrule: interrupted")
 		return statusInterrupted
-	case !p.ran:
+	case !p.ran && p.out.err == nil:
 		p.complain(fmt.Sprintf("ferrule: %s\n%s --help says how it is used.", strings.TrimSpace(err.Error()), cmd.CommandPath()))
 		return statusUsage
 	case errors.As(err, &s):

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/store"
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // try runs the program in a directory.
@@ -48,14 +51,6 @@ func ask(t *testing.T, dir string, q policy.Question) *store.Store {
 
 func TestProgram(t *testing.T) {
 	t.Parallel()
-	t.Run("Y4 interrupted is 130", func(t *testing.T) {
-		t.Parallel()
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, stderr, code := try(ctx, t.TempDir(), "approvals"); code != statusInterrupted || stderr != "ferrule: interrupted\n" {
-			t.Errorf("got %d and %q, want 130", code, stderr)
-		}
-	})
 	t.Run("Y4 a store that cannot be opened is 1", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
@@ -103,6 +98,20 @@ func TestProgram(t *testing.T) {
 			t.Errorf("got %+v, %v, want a yes to other arguments", a, err)
 		}
 	})
+	t.Run("P5 what cannot be arguments does not use the answer up, from wherever it comes", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		s := ask(t, dir, policy.Question{ID: "q1", Digest: "d", Tool: "x", Input: "{}"})
+		p := &program{dir: dir, now: time.Now}
+		for _, input := range []string{"null", "[1]", `"x"`, "1", `{"a":1,"a":2}`, "{", ""} {
+			if err := p.settle(t.Context(), &config.Config{}, s, "q1", policy.Answer{Allow: true, Input: json.RawMessage(input)}); err == nil {
+				t.Errorf("%s: got no error", input)
+			}
+		}
+		if _, err := s.Use(t.Context(), "q1", "d"); !errors.Is(err, policy.ErrWaiting) {
+			t.Errorf("got %v, want that it still waits", err)
+		}
+	})
 	t.Run("P5 always without a file makes one", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
@@ -129,6 +138,47 @@ func TestProgram(t *testing.T) {
 		ask(t, dir, policy.Question{ID: "q1", Digest: "d", Tool: "x", Input: "{}"})
 		if stdout, _, _ := try(t.Context(), dir, "__complete", "approvals", "allow", ""); !strings.HasPrefix(stdout, "q1\tx\n") {
 			t.Errorf("got %q, want q1", stdout)
+		}
+	})
+	t.Run("P6 an id that nobody could type is not completed", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		ask(t, dir, policy.Question{ID: "q\x1b[2J1", Digest: "d", Tool: "x", Input: "{}"})
+		if stdout, _, _ := try(t.Context(), dir, "__complete", "approvals", "show", ""); strings.Contains(stdout, "\x1b") || strings.Contains(stdout, "2J") {
+			t.Errorf("got %q, want no id", stdout)
+		}
+	})
+	t.Run("P5 a rule that is revoked before its call runs is gone", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		s := ask(t, dir, policy.Question{ID: "q1", Digest: "d", Tool: "x", Claims: tool.Claims{Reversible: true}, Input: "{}", Offers: []string{"x"}, Caller: policy.Asker{Principal: "ada", Session: "s1"}})
+		if _, stderr, code := try(t.Context(), dir, "approvals", "allow", "q1", "--session", "1"); code != 0 {
+			t.Fatalf("got %d, %s", code, stderr)
+		}
+		grants, err := s.Grants(t.Context(), policy.Asker{})
+		if err != nil || len(grants) != 1 || grants[0].Second {
+			t.Fatalf("got %+v, %v, want the rule at once, without the second key", grants, err)
+		}
+		if stdout, stderr, code := try(t.Context(), dir, "rules", "revoke", grants[0].ID); code != 0 || !strings.Contains(stdout, "for ada") {
+			t.Errorf("got %d, %s%s", code, stdout, stderr)
+		}
+		if _, err := s.Use(t.Context(), "q1", "d"); err != nil {
+			t.Error(err)
+		}
+		if grants, err := s.Grants(t.Context(), policy.Asker{}); err != nil || len(grants) != 0 {
+			t.Errorf("got %+v, %v, want none", grants, err)
+		}
+	})
+	t.Run("P3 a second key that is not needed is not turned", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		s := ask(t, dir, policy.Question{ID: "q1", Digest: "d", Tool: "x", Claims: tool.Claims{Reversible: true}, Input: "{}", Offers: []string{"x"}})
+		if _, stderr, code := try(t.Context(), dir, "approvals", "allow", "q1", "--always", "1", "--second-key"); code != 0 {
+			t.Fatalf("got %d, %s", code, stderr)
+		}
+		grants, err := s.Grants(t.Context(), policy.Asker{})
+		if err != nil || len(grants) != 1 || grants[0].Second {
+			t.Errorf("got %+v, %v, want one without the second key", grants, err)
 		}
 	})
 	t.Run("Y4 version", func(t *testing.T) {
@@ -168,6 +218,18 @@ func TestDoctor(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, []string{"home"}},
+		{"H6 a hook whose program is not there", func(t *testing.T, dir string) {
+			t.Helper()
+			write(t, filepath.Join(dir, "ferrule.yaml"), "hooks: [{name: a, command: [no-such-program-here]}]\n")
+		}, []string{"hooks"}},
+		{"Y4 what would control the terminal", func(t *testing.T, dir string) {
+			t.Helper()
+			write(t, filepath.Join(dir, "ferrule.yaml"), "workspace: !x \"\\e]0;pwn\\a\\e[2J\"\nstore: \"a\\n\\e[2J\"\n")
+		}, []string{"configuration"}},
+		{"Y2 a workspace that would control the terminal", func(t *testing.T, dir string) {
+			t.Helper()
+			write(t, filepath.Join(dir, "ferrule.yaml"), "workspace: \"/none\\e[2J\"\n")
+		}, nil},
 		{"Y2 a store that is none", func(t *testing.T, dir string) {
 			t.Helper()
 			if err := makeHome(filepath.Join(dir, ".ferrule")); err != nil {
@@ -195,7 +257,7 @@ func TestDoctor(t *testing.T) {
 			if want := min(len(tt.failed), 1); !slices.Equal(failed, tt.failed) || code != want {
 				t.Errorf("got %v and %d, want %v and %d:\n%s", failed, code, tt.failed, want, stdout)
 			}
-			if text, _, again := try(t.Context(), dir, "doctor"); again != code || !strings.Contains(text, "clock") {
+			if text, _, again := try(t.Context(), dir, "doctor"); again != code || !strings.Contains(text, "clock") || strings.Contains(text, "\x1b") {
 				t.Errorf("got %d and %s", again, text)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -66,7 +67,7 @@ func lastingRules(ctx context.Context, c *config.Config, s *store.Store) ([]last
 	for _, a := range c.Policy.Always {
 		l := row(a.Grant(c.Workspace))
 		if l.file == nil {
-			l.Where = append(l.Where, config.Name)
+			l.Where = append(l.Where, filepath.Base(c.File))
 		}
 		l.file = append(l.file, a)
 	}

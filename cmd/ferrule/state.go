@@ -110,7 +110,7 @@ func closed(home string) error {
 	case err != nil:
 		return fmt.Errorf("state directory: %w", err)
 	case info.IsDir() && open(info):
-		return fmt.Errorf("state directory: others can come into %s (%s): look whether what is in it is yours, then chmod 700 it; or name another with --home", home, info.Mode().Perm())
+		return fmt.Errorf("state directory: others can come into %s (%s): look whether what is in it is yours, then chmod 700 it; or name another with --home", home, info.Mode())
 	}
 	return nil
 }

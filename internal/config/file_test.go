@@ -68,6 +68,41 @@ func TestTogether(t *testing.T) {
 	})
 }
 
+func TestReplaceFile(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		before []byte // what was read
+		there  string // what is there now; "": nothing
+		want   string // what is there then
+	}{
+		{"P5 as it was read", []byte("old"), "old", "new"},
+		{"P5 not there, as before", nil, "", "new"},
+		{"P5 an editor saved meanwhile", []byte("old"), "edited", "edited"},
+		{"P5 an editor made it meanwhile", nil, "edited", "edited"},
+		{"P5 taken away meanwhile", []byte("old"), "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "f.yaml")
+			if tt.there != "" {
+				write(t, path, tt.there)
+			}
+			err := config.ReplaceFile(path, tt.before, []byte("new"))
+			if (err == nil) != (tt.want == "new") {
+				t.Errorf("got %v", err)
+			}
+			if text, _ := os.ReadFile(path); string(text) != tt.want {
+				t.Errorf("got %q, want %q", text, tt.want)
+			}
+			if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); err != nil || left != nil {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+		})
+	}
+}
+
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	t.Run("Y1 it overwrites only if it is told to, and keeps the mode", func(t *testing.T) {
