@@ -277,7 +277,9 @@ func TestCommandWithheld(t *testing.T) {
 			def.InputSensitivity = tt.is
 			def.Claims = tool.Claims{Reversible: true, Touches: []tool.Access{{Resource: "account:k-123", Write: true}, {Resource: "wiki:k-123"}}}
 			withHooks(t, def, textArg("k-123"), hookOf(t, c))
-			var got struct{ Claims struct{ Touches json.RawMessage } }
+			var got struct {
+				Claims struct{ Touches json.RawMessage }
+			}
 			if err := json.Unmarshal([]byte(event()), &got); err != nil || string(got.Claims.Touches) != tt.want {
 				t.Errorf("%v: it reads %s, %v, want %s", tt.is, got.Claims.Touches, err, tt.want)
 			}
