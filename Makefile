@@ -2,7 +2,7 @@
 
 LINT_VERSION := v2.14.0
 LINT         := $(CURDIR)/.tools/bin/golangci-lint-$(LINT_VERSION)
-FUZZTIME     ?= 10s
+FUZZTIME     ?= 6s
 CI_DATA      := $(or $(DATA),../shared/data)
 CHECK        := go run ./internal/check
 # bench is a module of its own: what it compares with is no dependency of ours.
@@ -31,7 +31,7 @@ $(LINT):
 laws: ## properties of the runtime for 10,000 random cases each, and what long results allocate
 	@go test -run 'Laws|SameAsSerial|Allocated' -cases 10000 .
 
-fuzz: ## each fuzz target for FUZZTIME (10s)
+fuzz: ## each fuzz target for FUZZTIME (6s)
 	@$(CHECK) fuzz -time $(FUZZTIME)
 
 bench: ## measure against the floor; writes the table in bench/README.md

@@ -57,7 +57,9 @@ const commandTime = 10 * time.Second
 
 // Hook is the hook that runs the program. It is a security hook: it sees changed
 // input once more, and its failure denies. The program must be there, and must be
-// one that can be run; which one it is does not change afterwards.
+// one that can be run. Its path is found now and stays the same, whatever becomes
+// of PATH and of the working directory; what stands in the file is what is run, so
+// who may write to it decides.
 func (c Command) Hook() (Hook, error) {
 	if len(c.Run) == 0 || c.Run[0] == "" {
 		return Hook{}, errors.New("command hook: got no program, want Command.Run: the program, then its arguments")

@@ -157,9 +157,9 @@ func (a *answer) instead(now tool.Result) (tool.Result, error) {
 
 // forOperator is why it denied: its reason, and what it said beside it.
 func (a *answer) forOperator() string {
-	reason := a.reason
+	reason := forOperator(a.reason)
 	if reason == "" {
-		reason = a.message
+		reason = forOperator(a.message)
 	}
 	return strings.TrimSpace(reason + a.said)
 }

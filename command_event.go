@@ -80,6 +80,9 @@ func eventOf(kind string, r *tool.Request) *event {
 	}
 	if in, _ := secretOf(r); in {
 		e.Input, e.Received = json.RawMessage(`"`+withheld+`"`), withheld
+		for i := range e.Claims.Touches { // which are read out of the arguments
+			e.Claims.Touches[i].Resource = withheld
+		}
 	}
 	return e
 }

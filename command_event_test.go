@@ -263,6 +263,31 @@ func TestCommandWithheld(t *testing.T) {
 			}
 		})
 	}
+	t.Run("H6 nor does what is touched, which may be read out of secret input", func(t *testing.T) {
+		t.Parallel()
+		for _, tt := range []struct {
+			is   tool.Sensitivity
+			want string
+		}{
+			{tool.Internal, `[{"resource":"account:k-123","write":true},{"resource":"wiki:k-123","write":false}]`},
+			{tool.Secret, `[{"resource":"` + note + `","write":true},{"resource":"` + note + `","write":false}]`},
+		} {
+			c, event := seen(t)
+			def := readerTool("unlock")
+			def.InputSensitivity = tt.is
+			def.Claims = tool.Claims{Reversible: true, Touches: []tool.Access{{Resource: "account:k-123", Write: true}, {Resource: "wiki:k-123"}}}
+			withHooks(t, def, textArg("k-123"), hookOf(t, c))
+			var got struct {
+				Claims struct{ Touches json.RawMessage }
+			}
+			if err := json.Unmarshal([]byte(event()), &got); err != nil || string(got.Claims.Touches) != tt.want {
+				t.Errorf("%v: it reads %s, %v, want %s", tt.is, got.Claims.Touches, err, tt.want)
+			}
+			if tt.is == tool.Secret && strings.Contains(event(), "k-123") {
+				t.Errorf("it reads %s", event())
+			}
+		}
+	})
 	t.Run("H6 what was withheld can still be denied", func(t *testing.T) {
 		t.Parallel()
 		def := readerTool("login")

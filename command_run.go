@@ -7,16 +7,15 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"time"
-	"unicode"
 )
 
 const (
 	// maxAnswer is how long an answer may be, in bytes.
 	maxAnswer = 1 << 20
 	// maxSaid is how many bytes of standard error the operator reads: the last.
+	// Of any other text of a program it is as many characters, the first.
 	maxSaid = 4 << 10
 	// drain is how long the pipes of a program that has ended may stay open: what
 	// left its process group may hold them.
@@ -34,7 +33,7 @@ var (
 func (p *program) ask(ctx context.Context, kind string, e *event) (*answer, error) {
 	text, err := e.text()
 	if err != nil {
-		return nil, err
+		return nil, failedWith(err, "")
 	}
 	limited, done := context.WithTimeoutCause(ctx, p.time, fmt.Errorf("%w: more than %s", errProgramTime, p.time))
 	defer done()
@@ -47,11 +46,11 @@ func (p *program) ask(ctx context.Context, kind string, e *event) (*answer, erro
 		if cause := context.Cause(run); cause != nil {
 			err = cause
 		}
-		return nil, fmt.Errorf("%w%s", err, said)
+		return nil, failedWith(err, said.String())
 	}
 	a, err := readAnswer(kind, string(out.text))
 	if err != nil {
-		return nil, fmt.Errorf("%w%s", err, said)
+		return nil, failedWith(err, said.String())
 	}
 	a.said = said.String()
 	return a, nil
@@ -137,15 +136,9 @@ func (l *lastWords) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is a text to stand behind an error; "": it said nothing. What could do
-// something to a terminal is taken out: it may have come from a model.
+// String is a text for the operator to stand behind an error; "": it said nothing.
 func (l *lastWords) String() string {
-	text := strings.TrimSpace(strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, strings.ToValidUTF8(string(l.text), string(unicode.ReplacementChar))))
+	text := forOperator(string(l.text))
 	switch {
 	case text == "":
 		return ""

@@ -97,6 +97,22 @@ func TestCommandInput(t *testing.T) {
 		{"H6 a signal denies", `echo '{"decision":"allow"}'; kill -KILL $$`, tool.Denied, checkFailed, `hook "check": signal: killed`},
 		{"H6 what could move a terminal is taken out", `printf '\033[2J\007a\377b\tc\n' >&2; exit 1`, tool.Denied, checkFailed, "hook \"check\": exit status 1\nit wrote: \uFFFD[2J\uFFFDa\uFFFDb\tc"},
 		{
+			"H6 out of a reason too", `echo '{"decision":"deny","message":"No.","reason":"\u001b[2J\u202eevil\u2066"}'`,
+			tool.HookBlocked, "No.", "hook \"check\": \uFFFD[2J\uFFFDevil\uFFFD",
+		},
+		{
+			"H6 and out of a message that is the reason", `echo '{"decision":"deny","message":"No\u009b2J.","reason":" "}'`,
+			tool.HookBlocked, "No\u009b2J.", "hook \"check\": No\uFFFD2J.",
+		},
+		{
+			"H6 and out of an answer that is none", `printf '{"decision":["\342\200\256\302\2332J"]}'`,
+			tool.Denied, checkFailed, "hook \"check\": its answer: decision: got [\"\uFFFD\uFFFD2J\"], want a string",
+		},
+		{
+			"H6 a long reason is cut", `printf '{"decision":"deny","message":"No.","reason":"é'; head -c 100000 /dev/zero | tr '\0' x; printf '"}'`,
+			tool.HookBlocked, "No.", "hook \"check\": é" + strings.Repeat("x", 4095) + "…",
+		},
+		{
 			"H6 the end of a long text is what the operator reads", `head -c 100000 /dev/zero | tr '\0' x >&2; printf 'é last' >&2; exit 1`, tool.Denied, checkFailed,
 			"hook \"check\": exit status 1\nit wrote at last: …" + strings.Repeat("x", 4096-len("é last")) + "é last",
 		},

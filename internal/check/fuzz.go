@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +20,11 @@ type target struct{ pkg, name string }
 
 // fuzz finds every fuzz target of the module and runs one after the other for
 // the given time. The first finding ends it: go has then written the input
-// into testdata, and the tests fail until it is mended.
+// into testdata, and the tests fail until it is mended. A target that did too
+// little is a failure too: it would be taken for one that found nothing.
+//
+// Each run begins with the seeds. What earlier runs have kept is not read: it
+// grows, and trying it again would in the end take all of the time.
 func fuzz(ctx context.Context, out io.Writer, each time.Duration) error {
 	list, err := exec.CommandContext(ctx, "go", "test", "-list", "^Fuzz", "./...").CombinedOutput()
 	if err != nil {
@@ -28,18 +34,19 @@ func fuzz(ctx context.Context, out io.Writer, each time.Duration) error {
 	if err != nil {
 		return err
 	}
+	kept, err := os.MkdirTemp("", "fuzz")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(kept) }()
 	for _, t := range targets {
 		start := time.Now()
-		text, err := t.run(ctx, each)
-		tried, ok := effort(text)
-		if err == nil && !ok {
-			err = errors.New("tried no input")
-		}
+		text, tried, err := t.run(ctx, each, filepath.Join(kept, t.pkg))
 		if err != nil {
 			fmt.Fprintln(out, text)
 			return fmt.Errorf("%s in %s: %w", t.name, t.pkg, err)
 		}
-		fmt.Fprintf(out, "ok  %6.1f s  %s  %s: %s\n", time.Since(start).Seconds(), t.pkg, t.name, tried)
+		fmt.Fprintf(out, "ok  %6.1f s  %s  %s: %d inputs\n", time.Since(start).Seconds(), t.pkg, t.name, tried)
 	}
 	fmt.Fprintf(out, "%d targets, no finding\n", len(targets))
 	return nil
@@ -78,15 +85,24 @@ func readTargets(r io.Reader) ([]target, error) {
 	return all, nil
 }
 
-// run fuzzes one target. It tries again, twice at most, when only the clock of
-// the fuzzing engine failed.
-func (t target) run(ctx context.Context, each time.Duration) (string, error) {
+// run fuzzes one target, and counts what it tried beyond the seeds. It tries
+// again, twice at most, when only the clock of the fuzzing engine failed or too
+// little was done.
+func (t target) run(ctx context.Context, each time.Duration, kept string) (text string, tried int, err error) {
 	for try := 1; ; try++ {
+		// An input that reaches something new is not made smaller, beyond one try:
+		// the engine may spend all of its time on that.
 		cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$",
-			"-fuzz", "^"+t.name+"$", "-fuzztime", each.String(), t.pkg)
-		text, err := cmd.CombinedOutput()
-		if err == nil || try == 3 || ctx.Err() != nil || !clockOnly(string(text)) {
-			return string(text), err
+			"-fuzz", "^"+t.name+"$", "-fuzztime", each.String(), "-fuzzminimizetime", "1x", t.pkg, "-args", "-test.fuzzcachedir="+kept)
+		out, err := cmd.CombinedOutput()
+		text = string(out)
+		again := clockOnly(text)
+		if err == nil {
+			tried, err = effort(text, each)
+			again = err != nil
+		}
+		if !again || try == 3 || ctx.Err() != nil {
+			return text, tried, err
 		}
 	}
 }
@@ -109,20 +125,40 @@ func clockOnly(text string) bool {
 	return false
 }
 
-// effort is what the engine said last about how much it tried, if it tried
-// anything: a target that skips itself passes and says nothing. Where many
-// inputs are kept from earlier runs, a short one may not get beyond trying these
-// again, which the engine calls gathering baseline coverage.
-func effort(text string) (tried string, ok bool) {
+// leastTried is how many inputs beyond its seeds a target has to try.
+const leastTried = 100
+
+// effort is how many inputs were tried beyond the known ones, by what the engine
+// said. It is an error where they are too few, or where the engine stood still for
+// half of the time at the end: a target that skips itself, or that hangs, passes.
+func effort(text string, each time.Duration) (tried int, err error) {
+	var known, all int
+	var grew, end time.Duration // when it tried something for the last time, and said something
 	for line := range strings.Lines(text) {
-		if n := numberAfter(line, "gathering baseline coverage: "); n > 0 {
-			tried, ok = fmt.Sprintf("%d known inputs", n), true
+		known = max(known, numberAfter(line, "gathering baseline coverage: "))
+		if at, ok := elapsed(line); ok {
+			end = at
 		}
-		if n := numberAfter(line, "execs: "); n > 0 {
-			tried, ok = fmt.Sprintf("%d inputs", n), true
+		if n := numberAfter(line, "execs: "); n > all {
+			all, grew = n, end
 		}
 	}
-	return tried, ok
+	tried = max(all-known, 0)
+	switch {
+	case tried < leastTried:
+		return tried, fmt.Errorf("tried %d inputs beyond %d known ones in %s, want %d at least", tried, known, each, leastTried)
+	case end-grew >= each/2:
+		return tried, fmt.Errorf("tried nothing for the last %s of %s", end-grew, each)
+	}
+	return tried, nil
+}
+
+// elapsed is the time that a line of the engine begins with.
+func elapsed(line string) (time.Duration, bool) {
+	_, after, ok := strings.Cut(line, "elapsed: ")
+	word, _, comma := strings.Cut(after, ",")
+	d, err := time.ParseDuration(word)
+	return d, ok && comma && err == nil
 }
 
 // numberAfter is the number that stands behind mark in line; 0: none.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestReadTargets(t *testing.T) {
@@ -49,30 +50,37 @@ func TestEffort(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"new inputs", `fuzz: elapsed: 0s, gathering baseline coverage: 0/5 completed
 fuzz: elapsed: 0s, gathering baseline coverage: 5/5 completed, now fuzzing with 2 workers
-fuzz: elapsed: 0s, execs: 0 (0/sec), new interesting: 0 (total: 5)
-fuzz: elapsed: 3s, execs: 40 (13/sec), new interesting: 2 (total: 7)
+fuzz: elapsed: 3s, execs: 105 (35/sec), new interesting: 2 (total: 7)
+fuzz: elapsed: 6s, execs: 205 (33/sec), new interesting: 2 (total: 7)
+fuzz: elapsed: 6s, execs: 205 (0/sec), new interesting: 2 (total: 7)
 PASS
-ok  	m	3.235s
-`, "40 inputs true"},
+ok  	m	6.235s
+`, "200 <nil>"},
+		{"too few", `fuzz: elapsed: 0s, gathering baseline coverage: 5/5 completed, now fuzzing with 2 workers
+fuzz: elapsed: 3s, execs: 50 (35/sec), new interesting: 2 (total: 7)
+fuzz: elapsed: 6s, execs: 104 (33/sec), new interesting: 2 (total: 7)
+PASS
+`, "99 tried 99 inputs beyond 5 known ones in 6s, want 100 at least"},
+		{"it stands still", `fuzz: elapsed: 0s, gathering baseline coverage: 5/5 completed, now fuzzing with 2 workers
+fuzz: elapsed: 3s, execs: 40000 (13333/sec), new interesting: 2 (total: 7)
+fuzz: elapsed: 6s, execs: 40000 (0/sec), new interesting: 2 (total: 7)
+fuzz: elapsed: 6s, execs: 40000 (0/sec), new interesting: 2 (total: 7)
+PASS
+`, "39995 tried nothing for the last 3s of 6s"},
 		{"all the time for known inputs", `fuzz: elapsed: 0s, gathering baseline coverage: 0/200 completed
-fuzz: elapsed: 3s, gathering baseline coverage: 18/200 completed
-fuzz: elapsed: 4s, gathering baseline coverage: 26/200 completed
+fuzz: elapsed: 3s, gathering baseline coverage: 118/200 completed
+fuzz: elapsed: 6s, gathering baseline coverage: 126/200 completed
 PASS
-ok  	m	4.235s
-`, "26 known inputs true"},
-		{"the time ended before the first new input", `fuzz: elapsed: 3s, gathering baseline coverage: 200/200 completed, now fuzzing with 2 workers
-fuzz: elapsed: 3s, execs: 0 (0/sec), new interesting: 0 (total: 200)
+ok  	m	6.235s
+`, "0 tried 0 inputs beyond 126 known ones in 6s, want 100 at least"},
+		{"the time ended before the first new input", `fuzz: elapsed: 6s, gathering baseline coverage: 200/200 completed, now fuzzing with 2 workers
+fuzz: elapsed: 6s, execs: 200 (66/sec), new interesting: 0 (total: 200)
 PASS
-`, "200 known inputs true"},
-		{"no time for any", `fuzz: elapsed: 0s, gathering baseline coverage: 0/200 completed
-fuzz: elapsed: 0s, gathering baseline coverage: 0/200 completed
-PASS
-ok  	m	0.317s
-`, " false"},
-		{"skipped itself", "PASS\nok  \tm\t0.1s\n", " false"},
+`, "0 tried 0 inputs beyond 200 known ones in 6s, want 100 at least"},
+		{"skipped itself", "PASS\nok  \tm\t0.1s\n", "0 tried 0 inputs beyond 0 known ones in 6s, want 100 at least"},
 	} {
-		tried, ok := effort(tt.in)
-		if got := fmt.Sprint(tried, " ", ok); got != tt.want {
+		tried, err := effort(tt.in, 6*time.Second)
+		if got := fmt.Sprint(tried, " ", err); got != tt.want {
 			t.Errorf("%s: effort = %q, want %q", tt.name, got, tt.want)
 		}
 	}

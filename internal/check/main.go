@@ -2,7 +2,7 @@
 //
 //	go run ./internal/check test [-C dir] [-limit 45s] [-- go test flags]
 //	go run ./internal/check rules
-//	go run ./internal/check fuzz [-time 10s]
+//	go run ./internal/check fuzz [-time 6s]
 //
 // It exists because the output of go test answers too few questions: which
 // package is slow, what was skipped and why, which rule of docs/spec.md has a
@@ -24,7 +24,7 @@ import (
 
 const usage = `usage: check test [-C dir] [-limit 45s] [-- go test flags]
        check rules
-       check fuzz [-time 10s]`
+       check fuzz [-time 6s]`
 
 // errUsage marks a wrong command line, which exits with 2 instead of 1.
 var errUsage = errors.New("wrong usage")
@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 		return rules(ctx, out, "docs/spec.md", "docs/rules.txt")
 	case "fuzz":
-		each := flags.Duration("time", 10*time.Second, "how long each target runs")
+		each := flags.Duration("time", 6*time.Second, "how long each target runs")
 		if err := noMore(flags, args[1:]); err != nil {
 			return err
 		}
