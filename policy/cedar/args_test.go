@@ -41,6 +41,10 @@ func TestArguments(t *testing.T) {
 		{`{}`, `context.args.x == {}`, "allow"},
 		{numbers(4095), "context.args.x == [1]", "allow"},
 		{numbers(4096), "context.args.x == [1]", "deny"},
+		{`"` + strings.Repeat("a", 32<<10) + `"`, `context.args.x like "a*"`, "allow"},
+		{`"` + strings.Repeat("a", 32<<10+1) + `"`, `context.args.x like "a*"`, "deny"}, // it would take too long
+		{`{"a":"` + strings.Repeat("a", 32<<10+1) + `"}`, `context.args.x.a like "a*"`, "deny"},
+		{`"` + strings.Repeat("a", 32<<10+1) + `"`, `context.args has x && context.args.v like "*x*"`, "allow"},
 		{strings.Repeat("[", 60) + strings.Repeat("]", 60), "context.args.x.isEmpty()", "silent"},
 		{strings.Repeat("[", 70) + strings.Repeat("]", 70), "context.args.x.isEmpty()", "deny"},
 	} {
