@@ -78,19 +78,19 @@ func wireName(source, name string, most int) string {
 	return strings.TrimRight(wire[:min(len(wire), most-len(hashMark)-hashLen)], "_") + hashMark + hash
 }
 
-// OwnName is the name of the tool before it was made one that models can use:
-// source__name, or the name alone where models see no source in front of it.
+// OwnName is the name of the tool before WireName made one of it that models can
+// use: source__name, or the name alone where models see no source in front of it.
+// A request that has another name for models has that one only.
 func (r *Request) OwnName() string {
-	if r.Tool == nil || r.Tool.Name == r.Name {
+	switch {
+	case r.Tool == nil || r.Name == r.Tool.Name:
 		return r.Name
-	}
-	if source, name, ok := strings.Cut(r.Name, "__"); ok && source == r.Source.Name && name == r.Tool.Name {
-		return r.Name // without making it anew
-	}
-	if r.Source.Name == "" || r.Name == WireName("", r.Tool.Name) {
+	case r.Name == WireName("", r.Tool.Name):
 		return r.Tool.Name
+	case r.Name == WireName(r.Source.Name, r.Tool.Name):
+		return r.Source.Name + "__" + r.Tool.Name
 	}
-	return r.Source.Name + "__" + r.Tool.Name
+	return r.Name
 }
 
 // A hashed name ends in _x and 10 characters: 50 bits.

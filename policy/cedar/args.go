@@ -90,11 +90,10 @@ func unquote(raw string) string {
 }
 
 // holder makes Cedar values of JSON.
-type holder struct{ values, depth int }
-
-// hold is the value that Cedar has for a JSON value; ok is false where it has
-// none.
-func hold(raw string) (types.Value, bool) { return new(holder).value(raw) }
+type holder struct {
+	values, depth int
+	short         bool // texts are at most mostLiked
+}
 
 func (h *holder) value(raw string) (types.Value, bool) {
 	if h.values++; h.values > mostValues || h.depth >= mostDepth || raw == "" {
@@ -102,7 +101,8 @@ func (h *holder) value(raw string) (types.Value, bool) {
 	}
 	switch raw[0] {
 	case '"':
-		return types.String(unquote(raw)), true
+		text := unquote(raw)
+		return types.String(text), !h.short || len(text) <= mostLiked
 	case 't':
 		return types.True, true
 	case 'f':

@@ -95,39 +95,32 @@ func (s *Set) Decide(q *tool.Request) tool.Decision {
 		}
 	}
 	if len(n.rest) > 0 {
-		list = n.evaluate(q, list)
+		m := make(types.RecordMap, len(n.args)+len(n.patterns)+len(n.claims))
+		unheld := n.fill(q, m)
+		list = s.outcomes(list, n, n.entities, types.NewRecord(m), unheld)
 	}
 	return decide(list)
 }
 
-// evaluate lets Cedar decide the rest.
-func (n *narrowed) evaluate(q *tool.Request, list []outcome) []outcome {
-	m := make(types.RecordMap, len(n.args)+len(n.patterns)+len(n.claims))
-	unheld := read(q, n.args, m)
-	for i := range n.patterns {
-		m[n.patterns[i].key] = types.Boolean(n.patterns[i].fits(q))
-	}
-	for _, word := range n.claims {
-		m[types.String(claimsPrefix+word)] = claim(q, word)
-	}
-	_, said := cedar.Authorize(n, n.entities, cedar.Request{
-		Principal: n.entities.principal.UID, Action: call(), Resource: n.entities.tool.UID, Context: types.NewRecord(m),
-	})
+// outcomes adds what Cedar says of rules. Where one forbids it does not say what
+// others permit.
+func (s *Set) outcomes(list []outcome, rules cedar.PolicyIterator, e *entities, context types.Record, unheld []string) []outcome {
+	_, said := cedar.Authorize(rules, e, cedar.Request{Principal: e.principal.UID, Action: call(), Resource: e.tool.UID, Context: context})
 	for _, r := range said.Reasons {
-		list = append(list, outcome{n.ruleOf(r.PolicyID), nil})
+		list = append(list, outcome{s.ruleAt(r.PolicyID), nil})
 	}
 	for _, e := range said.Errors {
-		list = append(list, outcome{n.ruleOf(e.PolicyID), failure(e.Message, unheld)})
+		list = append(list, outcome{s.ruleAt(e.PolicyID), failure(e.Message, unheld)})
 	}
 	return list
 }
 
-func (n *narrowed) ruleOf(id cedar.PolicyID) *rule {
-	i, err := strconv.Atoi(string(id))
-	if err != nil || i >= len(n.rest) {
-		return n.rest[0].rule // cannot be: the ids are the places
+func (s *Set) ruleAt(place cedar.PolicyID) *rule {
+	i, err := strconv.Atoi(string(place))
+	if err != nil || i >= len(s.rules) {
+		return s.rules[0] // cannot be: the ids are the places
 	}
-	return n.rest[i].rule
+	return s.rules[i]
 }
 
 // failure is why a rule failed, and which arguments may be why.
@@ -136,29 +129,4 @@ func failure(message string, unheld []string) error {
 		message += fmt.Sprintf(" (Cedar cannot hold %s)", strings.Join(unheld, ", "))
 	}
 	return errors.New(message)
-}
-
-// read puts arguments into the flat context. Those that Cedar cannot hold are
-// returned.
-func read(q *tool.Request, want []argument, m types.RecordMap) (unheld []string) {
-	if len(want) == 0 {
-		return nil
-	}
-	arguments(q.Args.Text(), func(name, value string) {
-		name = unquote(name)
-		for i := range want {
-			a := &want[i]
-			if a.name != name {
-				continue
-			}
-			if v, ok := hold(value); ok {
-				m[a.key] = v
-			} else {
-				m[a.unheld] = types.True
-				unheld = append(unheld, string(a.key))
-			}
-			return
-		}
-	})
-	return unheld
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
 
 	"github.com/ferrule-dev/ferrule/policy"
@@ -75,25 +74,12 @@ func (s *Set) Explain(q *tool.Request) Explanation {
 // evaluate says whether a rule fits.
 func (s *Set) evaluate(q *tool.Request, r *rule) (fits bool, err error) {
 	m := constants(q, true)
-	var want []argument
-	for key := range r.reads.keys {
-		switch {
-		case strings.HasPrefix(key, argsPrefix):
-			want = append(want, argumentOf(key))
-		case isCovered(key) || isMet(key):
-			p := s.patternOf(key)
-			m[p.key] = types.Boolean(p.fits(q))
-		}
+	reading := s.readingOf(r.reads.keys)
+	unheld := reading.fill(q, m)
+	for _, o := range s.outcomes(nil, within{[]*rule{r}, reachCall}, entitiesOf(q), types.NewRecord(m), unheld) {
+		return o.err == nil, o.err
 	}
-	unheld := read(q, want, m)
-	e := entitiesOf(q)
-	_, said := cedar.Authorize(cedar.PolicyMap{"": r.whole}, e, cedar.Request{
-		Principal: e.principal.UID, Action: call(), Resource: e.tool.UID, Context: types.NewRecord(m),
-	})
-	if len(said.Errors) > 0 {
-		return false, failure(said.Errors[0].Message, unheld)
-	}
-	return len(said.Reasons) > 0, nil
+	return false, nil
 }
 
 // without tries to take out each rule that spoke, and, where that changes

@@ -11,22 +11,6 @@ import (
 	"github.com/ferrule-dev/ferrule/policy"
 )
 
-// What rules may read of the context. Rules are evaluated on one flat record:
-// context.args.path is its args.path, and context.covered.contains("git*") its
-// covered.git*, a bool. It is quicker to make than records within records, and
-// holds only what the rules name.
-func contextWords() []string {
-	return []string{"session", "client", "agent", "tenant", "attended", "mode", "claims", "args", "covered", "met"}
-}
-
-func claimWords() []string {
-	return []string{"read_only", "parallel", "reversible", "local", "idempotent", "destructive", "class", "side_effect"}
-}
-
-func resourceWords() []string {
-	return []string{"name", "source", "trust", "trust_level", "tags", "needs_user"}
-}
-
 const (
 	argsPrefix    = "args."
 	unheldPrefix  = "unheld." // an argument that is there, but that Cedar cannot hold
@@ -34,6 +18,26 @@ const (
 	coveredPrefix = "covered."
 	metPrefix     = "met."
 )
+
+// reach is how far one must go to know what stands under a key.
+type reach uint8
+
+const (
+	reachTool   reach = iota // it is the same for all calls of a tool by a caller
+	reachClaims              // it is not where the claims vary
+	reachCall
+)
+
+func reachOf(key string) reach {
+	kind, _, more := strings.Cut(key, ".")
+	switch {
+	case !more:
+		return reachTool
+	case kind == "claims":
+		return reachClaims
+	}
+	return reachCall
+}
 
 func isCovered(key string) bool { return strings.HasPrefix(key, coveredPrefix) }
 
@@ -43,22 +47,23 @@ func isMet(key string) bool { return strings.HasPrefix(key, metPrefix) }
 type reads struct {
 	principal, tenant, tags, needsUser bool
 	keys                               map[string]bool // of the flat context
+	liked                              map[string]bool // those of them that like reads
 }
+
+func nothingRead() reads { return reads{keys: make(map[string]bool), liked: make(map[string]bool)} }
 
 // flattener turns the conditions of one rule into those on the flat context, and
 // says what is wrong with them.
 type flattener struct {
+	checker
 	workspace string
 	patterns  map[string]policy.Rule // by flat key
 	reads     reads
-	faults    []fault
 }
 
-// fault is something wrong, and the word to look for in the text of the rule.
-type fault struct{ text, word string }
-
-func (f *flattener) fault(word, format string, args ...any) ast.IsNode {
-	f.faults = append(f.faults, fault{fmt.Sprintf(format, args...), word})
+// fault notes what is wrong with something that the words find.
+func (f *flattener) fault(words []string, format string, args ...any) ast.IsNode {
+	f.checker.fault(words, format, args...)
 	return truth(false)
 }
 
@@ -72,11 +77,11 @@ func (f *flattener) plain(n ast.IsNode) ast.IsNode {
 	spell := func(e ast.IsNode) ast.IsNode {
 		text, ok := literal(e)
 		if !ok {
-			return f.fault(set, `context.%s: got something else than a text in .contains, want context.%s.contains("git status*")`, set, set)
+			return f.fault([]string{"context", set}, `context.%s: got something else than a text in .contains, want context.%s.contains("git status*")`, set, set)
 		}
 		r, err := policy.ParseRule("*("+text+")", f.workspace)
 		if err != nil {
-			return f.fault(text, "context.%s: %q: %s", set, text, unshifted(err))
+			return f.fault([]string{text}, "context.%s: %q: %s", set, text, unshifted(err))
 		}
 		f.patterns[set+"."+r.Inside()] = r
 		return ast.NodeValue{Value: types.String(r.Inside())}
@@ -84,20 +89,29 @@ func (f *flattener) plain(n ast.IsNode) ast.IsNode {
 	if _, ok := n.(ast.NodeTypeContains); !ok {
 		list, ok := right.(ast.NodeTypeSet)
 		if !ok {
-			return f.fault(set, `context.%s: got something else than a list of texts in .containsAny or .containsAll, want one such as ["git status*"]`, set)
+			return f.fault([]string{"context", set}, `context.%s: got something else than a list of texts in .containsAny or .containsAll, want one such as ["git status*"]`, set)
 		}
 		right = rebuild(list, spell)
 	} else {
 		right = spell(right)
 	}
-	first := true
-	return rebuild(n, func(child ast.IsNode) ast.IsNode {
-		if first {
-			first = false
-			return child
-		}
-		return right
-	})
+	return containing(n, right)
+}
+
+// containing is what asks what a set contains, for something else.
+func containing(n, right ast.IsNode) ast.IsNode {
+	switch v := n.(type) {
+	case ast.NodeTypeContains:
+		v.Right = right
+		return v
+	case ast.NodeTypeContainsAll:
+		v.Right = right
+		return v
+	case ast.NodeTypeContainsAny:
+		v.Right = right
+		return v
+	}
+	return n
 }
 
 // unshifted is what is wrong with the inside of a rule, at its place there.
@@ -165,12 +179,16 @@ func (f *flattener) flat(n ast.IsNode) ast.IsNode {
 	case ast.NodeTypeVariable:
 		switch v.Name {
 		case "context":
-			return f.fault("context", "context: got the whole of it, want one of its attributes: %s", strings.Join(contextWords(), ", "))
+			return f.fault([]string{"context", alone}, "context: got the whole of it, want one of its attributes: %s", strings.Join(contextWords(), ", "))
 		case "principal":
 			f.reads.principal, f.reads.tenant = true, true
 		case "resource":
 			f.reads.tags, f.reads.needsUser = true, true
 		}
+	case ast.NodeTypeLike:
+		read := f.flat(v.Arg)
+		keysOf(read, f.reads.liked)
+		return ast.NodeTypeLike{Arg: read, Value: v.Value}
 	case ast.NodeTypeAccess:
 		if path, ok := contextPath(n); ok {
 			return f.access(path)
@@ -229,11 +247,11 @@ func (f *flattener) access(path []string) ast.IsNode {
 		n, rest = f.key(claimsPrefix+path[1]), path[2:]
 	case "args":
 		if len(path) < 2 {
-			return f.fault(word, "context.args: got all arguments, want one by its name, such as context.args.path")
+			return f.fault([]string{"context", word, alone}, "context.args: got all arguments, want one by its name, such as context.args.path")
 		}
 		n, rest = f.key(argsPrefix+path[1]), path[2:]
 	case "covered", "met":
-		return f.fault(word, `context.%s: got another use of it, want context.%s.contains("git status*")`, word, word)
+		return f.fault([]string{"context", word, alone}, `context.%s: got another use of it, want context.%s.contains("git status*")`, word, word)
 	default:
 		if !slices.Contains(contextWords(), word) {
 			return f.unknown("context", word, contextWords())
@@ -249,7 +267,7 @@ func (f *flattener) access(path []string) ast.IsNode {
 func (f *flattener) claim(path []string) bool {
 	switch {
 	case len(path) < 2:
-		f.fault("claims", "context.claims: got all claims, want one of %s", strings.Join(claimWords(), ", "))
+		f.fault([]string{"context", "claims", alone}, "context.claims: got all claims, want one of %s", strings.Join(claimWords(), ", "))
 	case !slices.Contains(claimWords(), path[1]):
 		f.unknown("context.claims", path[1], claimWords())
 	default:
@@ -259,7 +277,8 @@ func (f *flattener) claim(path []string) bool {
 }
 
 func (f *flattener) unknown(what, word string, words []string) ast.IsNode {
-	return f.fault(word, "%s: got the attribute %q, want one of %s", what, word, strings.Join(words, ", "))
+	parts := append(strings.Split(what, "."), word)
+	return f.fault(parts, "%s: got the attribute %q, want %s", what, word, listed(word, words))
 }
 
 // has is context.… has word.
@@ -306,8 +325,8 @@ func (f *flattener) entity(s ast.StrOpNode) bool {
 	return false
 }
 
-// scope notes what a rule's scope depends on.
-func (f *flattener) scope(p *ast.Policy) {
+// head notes what a rule's scope depends on.
+func (f *flattener) head(p *ast.Policy) {
 	if _, all := p.Principal.(ast.ScopeTypeAll); !all {
 		f.reads.principal = true
 	}

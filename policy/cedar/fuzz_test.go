@@ -49,6 +49,8 @@ func FuzzCedar(f *testing.F) {
 		`permit (principal, action, resource) when { if context has args then context.args has path.x else -(-1) == 1 + 2 * 3 };`,
 		`permit (principal, action, resource) when { resource.tags.containsAny(["a"]) && ip("::1").isLoopback() && {"a": [1, "\u{1F600}"]}["a"] == [] };`,
 		"permit (principal, action, resource) when { \"a\\\" };", "// x\n/* y", "permit(principal,action,resource)when{!!!((true))};;", "@", "\xff", "\x00", "permit (principal, action, resource) when { context.met.contains(\"(\") };",
+		"permit (principal, action, resource) when { (-1).isEmpty() || 1.a || (-1) has a || -(-1) == 1 };", "permit (principal, action, resource); /*", "\ufeff@Ask permit (principal, action, resource);",
+		`forbid (principal, action, resource == Tool::"a.b") when { resource.own_name == "a.b" && context.mode != "x" } unless { context.covered.containsAll(["a", "b"]) };`,
 		`permit (principal, action, resource) when { "a" like "\**" } when { principal.hasTag("x") };`,
 	} {
 		f.Add(seed)

@@ -1,10 +1,11 @@
 package cedar
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/cedar-policy/cedar-go"
@@ -16,9 +17,6 @@ import (
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// mostKnown bounds how many tools and callers a set keeps its rules narrowed for.
-const mostKnown = 4096
-
 // narrowed is what remains of the rules for a tool and a caller.
 type narrowed struct {
 	fixed    bool          // nothing depends on the arguments
@@ -27,18 +25,17 @@ type narrowed struct {
 	settled []outcome // of rules that fit, or fail, for all arguments
 	direct  []direct  // rules that fit where a pattern does
 	rest    []residue // rules that Cedar must decide
+	reading           // what the rest reads
 
-	// What the rest reads.
-	args     []argument
-	patterns []pattern
-	claims   []string
 	entities *entities
+	words    string // all of it, for those that have the same; "": they must not share it
+	users    int    // who do
 }
 
 // residue is a rule with what is known of it filled in.
 type residue struct {
 	rule   *rule
-	id     cedar.PolicyID // its place in the list
+	left   []ast.ConditionType
 	policy *cedar.Policy
 }
 
@@ -62,15 +59,20 @@ func (p *pattern) fits(q *tool.Request) bool {
 	return p.rule.Meets(q)
 }
 
-// argument is one that rules read, and its keys in the flat context.
-type argument struct {
-	name        string
-	key, unheld types.String
-}
-
-func argumentOf(key string) argument {
-	name := strings.TrimPrefix(key, argsPrefix)
-	return argument{name, types.String(key), types.String(unheldPrefix + name)}
+// patternAlone is the pattern that is all that conditions ask for.
+func (s *Set) patternAlone(conditions []ast.ConditionType) (p pattern, ok bool) {
+	if len(conditions) != 1 || conditions[0].Condition != ast.ConditionWhen {
+		return p, false
+	}
+	n, ok := conditions[0].Body.(ast.NodeTypeAccess)
+	if !ok {
+		return p, false
+	}
+	key, ok := contextKey(n)
+	if !ok || !isCovered(key) && !isMet(key) {
+		return p, false
+	}
+	return s.patternOf(key), true
 }
 
 func (s *Set) patternOf(key string) pattern {
@@ -81,7 +83,24 @@ func (s *Set) patternOf(key string) pattern {
 func (n *narrowed) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
 	return func(yield func(cedar.PolicyID, *cedar.Policy) bool) {
 		for i := range n.rest {
-			if !yield(n.rest[i].id, n.rest[i].policy) {
+			if !yield(n.rest[i].rule.place, n.rest[i].policy) {
+				return
+			}
+		}
+	}
+}
+
+// within are the rules of a set that reach no farther.
+type within struct {
+	rules []*rule
+	reach reach
+}
+
+// All is how Cedar goes through them.
+func (w within) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
+	return func(yield func(cedar.PolicyID, *cedar.Policy) bool) {
+		for _, r := range w.rules {
+			if r.reach <= w.reach && !yield(r.place, r.whole) {
 				return
 			}
 		}
@@ -91,63 +110,76 @@ func (n *narrowed) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
 // narrow finds what remains of the rules, once for each tool and caller.
 func (s *Set) narrow(q *tool.Request) *narrowed {
 	k := s.key(q)
-	s.mu.RLock()
-	n := s.known[k]
-	s.mu.RUnlock()
-	if n != nil {
+	var tags []string
+	if q.Tool != nil {
+		tags = q.Tool.Tags
+	}
+	if n := s.kept.find(&k, tags); n != nil {
 		return n
 	}
-	n = s.narrowTo(q)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.known) >= mostKnown {
-		clear(s.known)
-	}
-	s.known[k] = n
-	return n
+	return s.kept.keep(&k, tags, s.narrowTo(q))
 }
 
 func (s *Set) narrowTo(q *tool.Request) *narrowed {
 	n := &narrowed{entities: entitiesOf(q)}
-	e := narrowing{varies: q.Varies, env: eval.Env{
-		Principal: n.entities.principal.UID, Action: call(), Resource: n.entities.tool.UID,
-		Context: types.NewRecord(constants(q, !q.Varies)), Entities: n.entities,
+	known := within{s.rules, reachClaims}
+	if q.Varies {
+		known.reach = reachTool
+	}
+	context := types.NewRecord(constants(q, !q.Varies))
+	n.settled = s.outcomes(nil, known, n.entities, context, nil)
+	e := narrowing{known.reach, eval.Env{
+		Principal: n.entities.principal.UID, Action: call(), Resource: n.entities.tool.UID, Context: context, Entities: n.entities,
 	}}
 	read := make(map[string]bool)
 	for _, r := range s.rules {
-		conditions, fits, err := e.rule(r)
+		if r.reach <= known.reach {
+			continue
+		}
+		left, fits, err := e.rule(r)
 		switch {
 		case err != nil:
 			n.settled = append(n.settled, outcome{r, err})
 		case !fits:
-		case len(conditions) == 0:
+		case len(left) == 0:
 			n.settled = append(n.settled, outcome{r, nil})
 		default:
-			if key, ok := contextKey(conditions[0].Body); ok && len(conditions) == 1 && bool(conditions[0].Condition) && yields(conditions[0].Body) && (isCovered(key) || isMet(key)) {
-				n.direct = append(n.direct, direct{r, s.patternOf(key)})
+			if p, ok := s.patternAlone(left); ok {
+				n.direct = append(n.direct, direct{r, p})
 				continue
 			}
-			left := &ast.Policy{
-				Effect: r.flat.Effect, Principal: ast.ScopeTypeAll{}, Action: ast.ScopeTypeAll{}, Resource: ast.ScopeTypeAll{}, Conditions: conditions,
-			}
-			n.rest = append(n.rest, residue{r, cedar.PolicyID(strconv.Itoa(len(n.rest))), compile(left)})
-			for _, c := range conditions {
+			n.rest = append(n.rest, residue{r, left, compile(&ast.Policy{
+				Effect: r.flat.Effect, Principal: ast.ScopeTypeAll{}, Action: ast.ScopeTypeAll{}, Resource: ast.ScopeTypeAll{}, Conditions: left,
+			})})
+			for _, c := range left {
 				keysOf(c.Body, read)
 			}
 		}
 	}
-	for key := range read {
-		switch {
-		case strings.HasPrefix(key, argsPrefix):
-			n.args = append(n.args, argumentOf(key))
-		case strings.HasPrefix(key, claimsPrefix):
-			n.claims = append(n.claims, strings.TrimPrefix(key, claimsPrefix))
-		case isCovered(key) || isMet(key):
-			n.patterns = append(n.patterns, s.patternOf(key))
-		}
-	}
+	n.reading = s.readingOf(read)
 	n.settle()
+	n.describe()
 	return n
+}
+
+// describe puts what is left into words. Where an entity is left its attributes
+// count too, which the words do not say.
+func (n *narrowed) describe() {
+	var b strings.Builder
+	for _, o := range n.settled {
+		fmt.Fprintf(&b, "%d %v;", o.rule.index, o.err)
+	}
+	for _, d := range n.direct {
+		fmt.Fprintf(&b, "%d %s;", d.rule.index, d.pattern.key)
+	}
+	for _, r := range n.rest {
+		text := r.policy.MarshalCedar()
+		if bytes.Contains(text, []byte(`::"`)) {
+			return
+		}
+		fmt.Fprintf(&b, "%d %s", r.rule.index, text)
+	}
+	n.words = b.String() + "."
 }
 
 func call() types.EntityUID { return types.NewEntityUID("Action", "call") }
@@ -165,16 +197,14 @@ func (n *narrowed) settle() {
 
 // narrowing evaluates what is known.
 type narrowing struct {
-	env    eval.Env
-	varies bool // claims depend on the arguments
+	reach reach // what is
+	env   eval.Env
 }
 
 // rule is what remains of a rule's conditions; fits is false where it can never
 // fit, and the error is one that it always has.
 func (e *narrowing) rule(r *rule) (left []ast.ConditionType, fits bool, err error) {
-	scope := *r.flat
-	scope.Conditions = nil
-	if v, err := eval.Eval(eval.PolicyToNode(&scope).AsIsNode(), e.env); err != nil || v != types.True {
+	if v, err := eval.Eval(r.scope, e.env); err != nil || v != types.True {
 		return nil, false, err
 	}
 	for _, c := range r.flat.Conditions {
@@ -202,56 +232,93 @@ func (e *narrowing) rule(r *rule) (left []ast.ConditionType, fits bool, err erro
 	return left, true, nil
 }
 
-// fold is a node with everything in it evaluated that does not depend on the
-// arguments. What fails fails only where it is reached.
+// fold is a node with everything in it evaluated that is known. What fails fails
+// only where it is reached. It looks at each part once.
 func (e *narrowing) fold(n ast.IsNode) ast.IsNode {
-	if _, ok := n.(ast.NodeValue); ok {
-		return n
-	}
-	if !e.open(n) {
-		v, err := eval.Eval(n, e.env)
-		if err != nil {
-			return eval.PartialError(err)
+	if key, ok := contextKey(n); ok {
+		if reachOf(key) > e.reach {
+			return n
 		}
-		return ast.NodeValue{Value: v}
-	}
-	if _, ok := contextKey(n); ok {
-		return n
+		return e.value(n)
 	}
 	switch v := n.(type) {
+	case ast.NodeValue:
+		return n
+	case ast.NodeTypeVariable:
+		return e.value(n)
 	case ast.NodeTypeAnd:
 		return e.both(v.BinaryNode, true)
 	case ast.NodeTypeOr:
 		return e.both(v.BinaryNode, false)
 	case ast.NodeTypeIfThenElse:
-		switch b, known := boolean(e.fold(v.If)); {
-		case known && b:
-			return e.fold(v.Then)
-		case known:
-			return e.fold(v.Else)
-		}
+		return e.choice(v)
 	}
-	return rebuild(n, e.fold)
+	all := true
+	n = rebuild(n, func(part ast.IsNode) ast.IsNode {
+		part = e.fold(part)
+		all = all && settled(part)
+		return part
+	})
+	if all {
+		return e.value(n)
+	}
+	return n
+}
+
+// value evaluates a node all of which is known.
+func (e *narrowing) value(n ast.IsNode) ast.IsNode {
+	v, err := eval.Eval(n, e.env)
+	if err != nil {
+		return eval.PartialError(err)
+	}
+	return ast.NodeValue{Value: v}
+}
+
+// settled reports whether a node is a value, or fails.
+func settled(n ast.IsNode) bool {
+	if _, ok := n.(ast.NodeValue); ok {
+		return true
+	}
+	_, failed := eval.ToPartialError(n)
+	return failed
 }
 
 // both folds left && right where is is true, else left || right.
 func (e *narrowing) both(n ast.BinaryNode, is bool) ast.IsNode {
-	left := e.fold(n.Left)
-	if _, failed := eval.ToPartialError(left); failed {
-		return left
+	join := or
+	if is {
+		join = and
 	}
+	left := e.fold(n.Left)
 	b, known := boolean(left)
-	if known && b != is {
+	switch {
+	case known && b != is:
 		return left
+	case settled(left) && !known: // it fails, or is no bool
+		return e.value(join(left, truth(is)))
 	}
 	right := e.fold(n.Right)
-	if known && yields(right) {
+	switch {
+	case known && settled(right):
+		return e.value(join(left, right))
+	case known && yields(right):
 		return right
 	}
-	if is {
-		return and(left, right)
+	return join(left, right)
+}
+
+// choice folds if, then and else.
+func (e *narrowing) choice(n ast.NodeTypeIfThenElse) ast.IsNode {
+	test := e.fold(n.If)
+	switch b, known := boolean(test); {
+	case known && b:
+		return e.fold(n.Then)
+	case known:
+		return e.fold(n.Else)
+	case settled(test): // it fails, or is no bool
+		return e.value(ast.NodeTypeIfThenElse{If: test, Then: truth(true), Else: truth(true)})
 	}
-	return or(left, right)
+	return ast.NodeTypeIfThenElse{If: test, Then: e.fold(n.Then), Else: e.fold(n.Else)}
 }
 
 func boolean(n ast.IsNode) (b, known bool) {
@@ -262,27 +329,14 @@ func boolean(n ast.IsNode) (b, known bool) {
 	return false, false
 }
 
-// open reports whether a node depends on the arguments.
-func (e *narrowing) open(n ast.IsNode) bool {
-	found := false
-	ast.Inspect(ast.NewNode(n), func(n ast.IsNode) bool {
-		key, ok := contextKey(n)
-		found = found || ok && e.openKey(key)
-		return !found
-	})
-	return found
-}
-
-func (e *narrowing) openKey(key string) bool {
-	kind, _, more := strings.Cut(key, ".")
-	return more && (kind != "claims" || e.varies)
-}
-
 // keysOf adds the keys of the flat context that a node reads.
 func keysOf(n ast.IsNode, keys map[string]bool) {
 	ast.Inspect(ast.NewNode(n), func(n ast.IsNode) bool {
 		if key, ok := contextKey(n); ok {
-			keys[strings.Replace(key, unheldPrefix, argsPrefix, 1)] = true
+			if name, unheld := strings.CutPrefix(key, unheldPrefix); unheld {
+				key = argsPrefix + name
+			}
+			keys[key] = true
 		}
 		return true
 	})

@@ -1,7 +1,7 @@
 package cedar
 
 import (
-	"strings"
+	"hash/maphash"
 
 	"github.com/cedar-policy/cedar-go/types"
 
@@ -12,13 +12,14 @@ import (
 // key is all that rules read of a request and that is the same for every call of
 // a tool by a caller. What they do not read is left out.
 type key struct {
-	name, source     string
+	name, own        string
+	source           string
 	trust            tool.Trust
 	principal        string
 	tenant           string
 	session, client  string
 	agent, mode      string
-	tags             string // NUL is in none
+	tags             uint64 // a hash of them; 0: not read
 	attended         bool
 	needsUser        bool
 	varies           bool // claims depend on the arguments
@@ -65,8 +66,9 @@ func (s *Set) key(q *tool.Request) key {
 	}
 	k.attended = r.attended && q.Caller.Attended
 	if q.Tool != nil {
-		if r.tags {
-			k.tags = strings.Join(q.Tool.Tags, "\x00")
+		k.own = q.Tool.Name
+		if r.tags && len(q.Tool.Tags) > 0 {
+			k.tags = s.hash(q.Tool.Tags)
 		}
 		k.needsUser = r.needsUser && q.Tool.NeedsUser
 	}
@@ -78,6 +80,15 @@ func (s *Set) key(q *tool.Request) key {
 		}
 	}
 	return k
+}
+
+// hash is one of words, never 0.
+func (s *Set) hash(words []string) uint64 {
+	var sum uint64
+	for _, w := range words {
+		sum = sum*31 + maphash.String(s.seed, w)
+	}
+	return sum | 1
 }
 
 func principal(q *tool.Request) string {
@@ -133,7 +144,7 @@ func entitiesOf(q *tool.Request) *entities {
 			UID:     types.NewEntityUID("Tool", types.String(q.Name)),
 			Parents: types.NewEntityUIDSet(parents...),
 			Attributes: types.NewRecord(types.RecordMap{
-				"name": types.String(q.Name), "source": types.String(q.Source.Name),
+				"name": types.String(q.Name), "own_name": types.String(q.OwnName()), "source": types.String(q.Source.Name),
 				"trust": types.String(trust.String()), "trust_level": types.Long(trust),
 				"tags": types.NewSet(tags...), "needs_user": types.Boolean(needsUser),
 			}),

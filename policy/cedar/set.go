@@ -3,13 +3,16 @@ package cedar
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"maps"
+	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/cedar-policy/cedar-go"
 	pub "github.com/cedar-policy/cedar-go/ast"
 	"github.com/cedar-policy/cedar-go/types"
 	"github.com/cedar-policy/cedar-go/x/exp/ast"
+	"github.com/cedar-policy/cedar-go/x/exp/eval"
 
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -49,9 +52,8 @@ type Set struct {
 	reads     reads                  // of all rules
 	workspace string
 	keyed     keyed
-
-	mu    sync.RWMutex
-	known map[key]*narrowed
+	kept      *kept
+	seed      maphash.Seed
 }
 
 var _ policy.Policy = (*Set)(nil)
@@ -68,13 +70,15 @@ type rule struct {
 	source          *ast.Policy   // as written, with an @id
 	flat            *ast.Policy   // on the flat context
 	whole           *cedar.Policy // flat, compiled
+	scope           ast.IsNode    // of it the head
+	place           cedar.PolicyID
 	reads           reads
+	reach           reach // the farthest thing that it reads
 }
 
 // New reads rules. What is wrong with them is an [Error] each, joined.
 func New(rules Rules, files ...File) (*Set, error) {
-	s := &Set{patterns: make(map[string]policy.Rule), known: make(map[key]*narrowed), workspace: rules.Workspace}
-	s.reads.keys = make(map[string]bool)
+	s := &Set{patterns: make(map[string]policy.Rule), reads: nothingRead(), workspace: rules.Workspace, kept: newKept(), seed: maphash.MakeSeed()}
 	var faults []error
 	for _, l := range []struct {
 		name    string
@@ -110,7 +114,8 @@ func New(rules Rules, files ...File) (*Set, error) {
 
 // add takes a rule into the set, or says what is wrong with it.
 func (s *Set) add(f File, p parsed) (faults []error) {
-	r := &rule{index: len(s.rules), file: f.Name, line: p.tokens[0].line, verdict: tool.Deny}
+	r := &rule{file: f.Name, line: p.tokens[0].line, verdict: tool.Deny}
+	at := &places{p.tokens, make(map[int]bool)}
 	if p.Effect == ast.EffectPermit {
 		r.verdict = tool.Allow
 	}
@@ -127,7 +132,7 @@ func (s *Set) add(f File, p parsed) (faults []error) {
 			r.message = text
 		case "ask":
 			if asks = text; r.verdict == tool.Deny {
-				faults = append(faults, find(p.tokens, "ask").fault(f, "got @ask on a forbid, want it on a permit"))
+				faults = append(faults, at.find("@", "ask").fault(f, "got @ask on a forbid, want it on a permit"))
 			}
 			r.verdict = min(r.verdict, tool.Ask)
 		}
@@ -135,10 +140,11 @@ func (s *Set) add(f File, p parsed) (faults []error) {
 	if asks != "" {
 		r.reason = asks
 	}
-	fl := &flattener{workspace: s.workspace, patterns: s.patterns, reads: reads{keys: make(map[string]bool)}}
+	fl := &flattener{checker: checker{verdict: r.verdict}, workspace: s.workspace, patterns: s.patterns, reads: nothingRead()}
 	source, flat := *p.Policy, *p.Policy
 	source.Conditions, flat.Conditions = nil, nil
-	fl.scope(p.Policy)
+	fl.rule(p.Policy)
+	fl.head(p.Policy)
 	for _, c := range p.Conditions {
 		plain := fl.plain(c.Body)
 		source.Conditions = append(source.Conditions, ast.ConditionType{Condition: c.Condition, Body: plain})
@@ -147,15 +153,27 @@ func (s *Set) add(f File, p parsed) (faults []error) {
 		}
 	}
 	for _, wrong := range fl.faults {
-		faults = append(faults, find(p.tokens, wrong.word).fault(f, "%s", wrong.text))
+		faults = append(faults, at.find(wrong.words...).fault(f, "%s", wrong.text))
 	}
 	if len(faults) > 0 {
 		return faults
 	}
 	r.source, r.flat, r.whole, r.reads = &source, &flat, compile(&flat), fl.reads
+	s.take(r)
+	return nil
+}
+
+// take gives a rule its place in the set.
+func (s *Set) take(r *rule) {
+	r.index, r.place = len(s.rules), cedar.PolicyID(strconv.Itoa(len(s.rules)))
+	scope := *r.flat
+	scope.Conditions = nil
+	r.scope = eval.PolicyToNode(&scope).AsIsNode()
+	for key := range r.reads.keys {
+		r.reach = max(r.reach, reachOf(key))
+	}
 	s.rules = append(s.rules, r)
 	s.reads.join(r.reads)
-	return nil
 }
 
 func compile(p *ast.Policy) *cedar.Policy { return cedar.NewPolicyFromAST((*pub.Policy)(p)) }
@@ -163,9 +181,8 @@ func compile(p *ast.Policy) *cedar.Policy { return cedar.NewPolicyFromAST((*pub.
 func (r *reads) join(o reads) {
 	r.principal, r.tenant = r.principal || o.principal, r.tenant || o.tenant
 	r.tags, r.needsUser = r.tags || o.tags, r.needsUser || o.needsUser
-	for k := range o.keys {
-		r.keys[k] = true
-	}
+	maps.Copy(r.keys, o.keys)
+	maps.Copy(r.liked, o.liked)
 }
 
 // name gives each rule an id of its own.

@@ -1,6 +1,7 @@
 package cedar
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -18,7 +19,7 @@ import (
 const (
 	mostText      = 1 << 20
 	mostNesting   = 100
-	mostOperators = 1000 // in one rule
+	mostOperators = 1000 // and elements of lists, in one rule
 )
 
 // token is a word of Cedar text and where it is.
@@ -28,7 +29,8 @@ type token struct {
 	line, column int
 }
 
-// tokens takes text apart as Cedar does. The last one is empty: the end.
+// tokens takes text apart as Cedar does. The last one is empty: the end; or it is
+// the beginning of a comment that does not end.
 func tokens(text string) []token {
 	var all []token
 	line, column, i := 1, 1, 0
@@ -49,7 +51,9 @@ func tokens(text string) []token {
 		case strings.HasPrefix(text[i:], "//"):
 			end, word = until(text, i, "\n"), false
 		case strings.HasPrefix(text[i:], "/*"):
-			end, word = until(text, i+2, "*/"), false
+			if end, word = until(text, i+2, "*/"), false; !strings.HasSuffix(text[i+2:end], "*/") {
+				return append(all, token{text[i:end], i, line, column})
+			}
 		case c == '"':
 			end = endOfString(text, i)
 		case wordRune(c):
@@ -113,11 +117,15 @@ func parse(f File) (all []parsed, faults []error) {
 		at := token{line: strings.Count(f.Text[:i], "\n") + 1, column: utf8.RuneCountInString(last) + 1}
 		return nil, []error{at.fault(f, "got %q, want UTF-8 without NUL", f.Text[i:i+1])}
 	}
+	f.Text = strings.TrimPrefix(f.Text, "\ufeff") // some editors begin with it
 	list := tokens(f.Text)
+	if end := list[len(list)-1]; end.text != "" {
+		return nil, []error{end.fault(f, "got a comment that does not end, want */ behind it")}
+	}
 	for len(list) > 1 {
 		n, deep := endOfRule(list)
 		if deep != nil {
-			return all, append(faults, deep.fault(f, "got a rule that is nested deeper, or has more operators, than can be read; want at most %d and %d", mostNesting, mostOperators))
+			return all, append(faults, deep.fault(f, "got a rule that is nested deeper, or has more operators and elements, than can be read; want at most %d and %d", mostNesting, mostOperators))
 		}
 		p, err := parseOne(f, list[:n], list[n])
 		if err != nil {
@@ -153,7 +161,7 @@ func endOfRule(list []token) (n int, deep *token) {
 		case "[":
 			depth++
 			operators++
-		case ".", "!", "-", "+", "*", "&&", "||", "if":
+		case ".", "!", "-", "+", "*", "&&", "||", "if", ",":
 			operators++
 		case ";":
 			if depth <= 0 {
@@ -204,6 +212,9 @@ func explainParse(f File, list []token, next token, err error) error {
 	first := list[0]
 	found := regexp.MustCompile(`(?s)^(?:parse error at )?<input>:(\d+):(\d+)(?: "(?:[^"\\]|\\.)*")?: (.*)$`).FindStringSubmatch(err.Error())
 	if found == nil {
+		if errors.Is(err, strconv.ErrRange) {
+			return outOfRange(list).fault(f, "got a number beyond 64 bits, want one within")
+		}
 		return first.fault(f, "%s", err)
 	}
 	line, _ := strconv.Atoi(found[1])
@@ -234,6 +245,9 @@ func explainParse(f File, list []token, next token, err error) error {
 	} else {
 		t.text = ""
 	}
+	if found := regexp.MustCompile("^(?:`(.*)` is |duplicate key: (.*))").FindStringSubmatch(text); found != nil {
+		t = before(list[:min(at, len(list))], found[1]+found[2], t)
+	}
 	if found := regexp.MustCompile(`(?s)^(?:exact )?got .* want (\S+)$`).FindStringSubmatch(text); found != nil {
 		return t.fault(f, "got %s, want %q", t.said(), found[1])
 	}
@@ -251,15 +265,4 @@ func explainParse(f File, list []token, next token, err error) error {
 		return t.fault(f, "got %s, want permit or forbid", t.said())
 	}
 	return t.fault(f, "%s", text)
-}
-
-// find is where a word stands in a rule, else where that begins.
-func find(list []token, word string) token {
-	quoted := strconv.Quote(word)
-	for _, t := range list {
-		if t.text == word || t.text == quoted {
-			return t
-		}
-	}
-	return list[0]
 }
