@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -130,13 +129,4 @@ func (r *reader) oneAlways(n *yaml.Node, what string) (a Always, ok bool) {
 		return a, false
 	}
 	return a, true
-}
-
-// yes is a value that is true or false.
-func (r *reader) yes(n *yaml.Node, what string) bool {
-	if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" || !slices.Contains([]string{"true", "false"}, n.Value) {
-		r.fault(n, "%s: got %s, want true or false", what, kindOf(n))
-		return false
-	}
-	return n.Value == "true"
 }

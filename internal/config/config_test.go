@@ -80,10 +80,10 @@ func TestFaults(t *testing.T) {
 func TestManyFaults(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"Y1 in one line":  "policy: {allow: [" + strings.Repeat("'é(',", 100_000) + "]}",
-		"Y1 in many":      strings.Repeat("abcdefghij: 1\n", 60_000),
-		"Y1 tags":         "policy: [" + strings.Repeat("!a b,", 100_000) + "]",
-		"Y1 keys of keys": "hooks: [" + strings.Repeat("{a: 1},", 100_000) + "]",
+		"Y1 in one line":  "policy: {allow: [" + strings.Repeat("'é(',", 20_000) + "]}",
+		"Y1 in many":      strings.Repeat("abcdefghij: 1\n", 20_000),
+		"Y1 tags":         "policy: [" + strings.Repeat("!a b,", 20_000) + "]",
+		"Y1 keys of keys": "hooks: [" + strings.Repeat("{a: 1},", 20_000) + "]",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
