@@ -26,10 +26,11 @@ type checker struct {
 type fault struct {
 	text  string
 	words []string
+	whole bool // of what they find nothing is read
 }
 
 func (c *checker) fault(words []string, format string, args ...any) {
-	c.faults = append(c.faults, fault{fmt.Sprintf(format, args...), words})
+	c.faults = append(c.faults, fault{fmt.Sprintf(format, args...), words, false})
 }
 
 // rule checks all of a rule but what flattener does.

@@ -96,12 +96,15 @@ func TestNewFaults(t *testing.T) {
 		{cedar.Rules{}, "permit " + all + "\nwhen { context.covered.contains(\"git*\") && context.covered == [] };", []string{`a:2:52: context.covered: got another use of it`}},
 		{cedar.Rules{}, "permit " + all + "\nwhen { context.clamis && context.clamis };", []string{`a:2:16: context: got the attribute "clamis"`, `a:2:34: context: got the attribute "clamis"`}},
 		{cedar.Rules{}, "permit " + all + "\nwhen { context.covered.contains(\"p\\u{61}th: x\") };", []string{`a:2:33: context.covered: "path: x": column 7`}},
+		{cedar.Rules{}, "forbid " + all + "\nunless { context.covered.containsAll([\"\"]) };", []string{`a:2:39: context.covered: "": column 1: got "", want a pattern`}},
 		{cedar.Rules{}, "permit " + all + "\nwhen { 1 == foo(1) };", []string{"a:2:13: `foo` is not a function"}},
 		{cedar.Rules{}, "permit " + all + "\nwhen { {\"a\": 1, \"b\": \"a\", \"a\": 2} == 1 };", []string{"a:2:27: duplicate key: a"}},
 		{cedar.Rules{}, "permit " + all + "\nwhen { 1 == 9223372036854775808 };", []string{"a:2:13: got a number beyond 64 bits"}},
 		{cedar.Rules{}, "permit " + all + "\nwhen { -9223372036854775808 == -9223372036854775809 };", []string{"a:2:33: got a number beyond 64 bits"}},
 		{cedar.Rules{}, "permit " + all + "\nwhen { (-17).isEmpty() };", []string{"a:2:10: got a member of a number, which has none"}},
 		{cedar.Rules{}, "permit " + all + "\nwhen { 17[\"a\"] == 1 };", []string{"a:2:8: got a member of a number"}},
+		{cedar.Rules{}, "permit " + all + " when { " + strings.Repeat("(", 30) + "context.args.x" + strings.Repeat(" has a.b)", 30) + " };", []string{"few has with dots"}},
+		{cedar.Rules{}, strings.Repeat(";", 1<<20), slices.Repeat([]string{"a:1:"}, 100)},
 		{cedar.Rules{}, strings.Repeat(" ", 2<<20), []string{"a:1:1: got 2097152 bytes, want at most 1048576"}},
 	} {
 		_, err := cedar.New(tt.rules, cedar.File{Name: "a", Text: tt.text})

@@ -67,6 +67,13 @@ func (f *flattener) fault(words []string, format string, args ...any) ast.IsNode
 	return truth(false)
 }
 
+// whole is fault for something of which nothing is read.
+func (f *flattener) whole(words []string, format string, args ...any) ast.IsNode {
+	f.fault(words, format, args...)
+	f.faults[len(f.faults)-1].whole = true
+	return truth(false)
+}
+
 // plain is a condition with each pattern in its one spelling, which needs no
 // workspace.
 func (f *flattener) plain(n ast.IsNode) ast.IsNode {
@@ -179,7 +186,7 @@ func (f *flattener) flat(n ast.IsNode) ast.IsNode {
 	case ast.NodeTypeVariable:
 		switch v.Name {
 		case "context":
-			return f.fault([]string{"context", alone}, "context: got the whole of it, want one of its attributes: %s", strings.Join(contextWords(), ", "))
+			return f.whole([]string{"context"}, "context: got the whole of it, want one of its attributes: %s", strings.Join(contextWords(), ", "))
 		case "principal":
 			f.reads.principal, f.reads.tenant = true, true
 		case "resource":
@@ -247,11 +254,11 @@ func (f *flattener) access(path []string) ast.IsNode {
 		n, rest = f.key(claimsPrefix+path[1]), path[2:]
 	case "args":
 		if len(path) < 2 {
-			return f.fault([]string{"context", word, alone}, "context.args: got all arguments, want one by its name, such as context.args.path")
+			return f.whole([]string{"context", word}, "context.args: got all arguments, want one by its name, such as context.args.path")
 		}
 		n, rest = f.key(argsPrefix+path[1]), path[2:]
 	case "covered", "met":
-		return f.fault([]string{"context", word, alone}, `context.%s: got another use of it, want context.%s.contains("git status*")`, word, word)
+		return f.whole([]string{"context", word}, `context.%s: got another use of it, want context.%s.contains("git status*")`, word, word)
 	default:
 		if !slices.Contains(contextWords(), word) {
 			return f.unknown("context", word, contextWords())
@@ -267,7 +274,7 @@ func (f *flattener) access(path []string) ast.IsNode {
 func (f *flattener) claim(path []string) bool {
 	switch {
 	case len(path) < 2:
-		f.fault([]string{"context", "claims", alone}, "context.claims: got all claims, want one of %s", strings.Join(claimWords(), ", "))
+		f.whole([]string{"context", "claims"}, "context.claims: got all claims, want one of %s", strings.Join(claimWords(), ", "))
 	case !slices.Contains(claimWords(), path[1]):
 		f.unknown("context.claims", path[1], claimWords())
 	default:

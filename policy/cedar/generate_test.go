@@ -40,7 +40,7 @@ func atom(set string) *rapid.Generator[expression] {
 			return `context.args["odd name"]`
 		}
 		kind := rapid.IntRange(0, 11).Draw(t, "kind")
-		if kind == 4 && set == "" {
+		if (kind == 4 || kind == 5) && set == "" {
 			kind = 9
 		}
 		switch kind {
@@ -56,12 +56,12 @@ func atom(set string) *rapid.Generator[expression] {
 		case 3:
 			return same("context.claims." + pick("claim", "read_only", "parallel", "reversible", "local", "idempotent", "destructive", `class == "write"`, `class == "unsafe"`,
 				`side_effect == "pure"`, `side_effect == "read-only"`, `class like "w*"`))
-		case 4:
+		case 4, 5:
 			if rapid.Bool().Draw(t, "list") {
 				return same(fmt.Sprintf(`context.%s.%s([%q, %q])`, set, pick("how", "containsAny", "containsAll"), pick("one", insides()...), pick("two", insides()...)))
 			}
 			return same(fmt.Sprintf(`context.%s.contains(%q)`, set, pick("inside", insides()...)))
-		case 5, 6, 7:
+		case 6, 7:
 			name := pick("arg", argNames()...)
 			return expression{fmt.Sprintf("context.args has %q", name), fmt.Sprintf(`(context.args has %q || context.unheld has %q && context.args[%q])`, name, name, name)}
 		case 8:

@@ -13,37 +13,34 @@ type places struct {
 }
 
 // find is where words stand that follow each other, with nothing but what joins
-// them in between: the last of them. alone as the last word: of the one before
-// it nothing is read. Where they do not stand so it is where the last word does,
-// else where the rule begins.
-func (p *places) find(words ...string) token {
+// them in between: the last of them. Where they do not stand so it is where the
+// last word does, else where the rule begins.
+func (p *places) find(words ...string) token { return p.where(words, func(int) bool { return true }) }
+
+// findWhole is find for something of which nothing is read.
+func (p *places) findWhole(words ...string) token {
+	return p.where(words, func(i int) bool { return !p.readFrom(i) })
+}
+
+func (p *places) where(words []string, fits func(int) bool) token {
 	for _, again := range []bool{false, true} {
 		for i := range p.tokens {
-			if at := p.match(i, words); at >= 0 && (again || !p.told[at]) {
+			if at := p.match(i, words); at >= 0 && fits(at) && (again || !p.told[at]) {
 				p.told[at] = true
 				return p.tokens[at]
 			}
 		}
 	}
-	if rest := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == alone }); len(rest) > 1 || len(rest) < len(words) {
-		return p.find(rest[len(rest)-1])
+	if len(words) > 1 {
+		return p.find(words[len(words)-1])
 	}
 	return p.tokens[0]
 }
-
-// alone stands behind a word of which nothing is read.
-const alone = ""
 
 // match is where the last word stands if the words stand from i on, else -1.
 func (p *places) match(i int, words []string) int {
 	last := -1
 	for _, word := range words {
-		if word == alone {
-			if p.readFrom(last) {
-				return -1
-			}
-			continue
-		}
 		for last >= 0 && i < len(p.tokens) && unquoted(p.tokens[i].text) != word && joins(p.tokens[i].text) {
 			i++
 		}

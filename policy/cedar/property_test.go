@@ -240,8 +240,8 @@ func TestDecisionsEqualTheReference(t *testing.T) {
 				if r.Fits {
 					seen["covered"] += strings.Count(r.Text, "context.covered")
 					seen["met"] += strings.Count(r.Text, "context.met")
-					seen["short rules with patterns that "+r.Effect.String()] += strings.Count(r.Text, "*(")
-					seen["own names that "+r.Effect.String()] += strings.Count(r.Text, "db.")
+					seen["a short rule with a pattern"] += strings.Count(r.Text, "*(")
+					seen["an own name"] += strings.Count(r.Text, "db.")
 				}
 			}
 			if !found {
@@ -252,11 +252,12 @@ func TestDecisionsEqualTheReference(t *testing.T) {
 	for range 6 {
 		rapid.Check(t, check)
 	}
-	want := []string{"covered", "met", "another request"}
+	want := []string{"covered", "met", "a short rule with a pattern", "an own name", "another request", "silent", "fixed silent"}
 	for _, v := range []string{"deny", "ask", "allow"} {
-		want = append(want, v, "fixed "+v, "short rules with patterns that "+v, "own names that "+v)
+		want = append(want, v, "fixed "+v)
 	}
-	for _, what := range append(want, "silent", "fixed silent") {
+	t.Log(seen)
+	for _, what := range want {
 		if seen[what] == 0 {
 			t.Errorf("no case of %s: the test shows nothing about it", what)
 		}

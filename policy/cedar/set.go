@@ -153,7 +153,11 @@ func (s *Set) add(f File, p parsed) (faults []error) {
 		}
 	}
 	for _, wrong := range fl.faults {
-		faults = append(faults, at.find(wrong.words...).fault(f, "%s", wrong.text))
+		find := at.find
+		if wrong.whole {
+			find = at.findWhole
+		}
+		faults = append(faults, find(wrong.words...).fault(f, "%s", wrong.text))
 	}
 	if len(faults) > 0 {
 		return faults

@@ -19,7 +19,9 @@ import (
 const (
 	mostText      = 1 << 20
 	mostNesting   = 100
-	mostOperators = 1000 // and elements of lists, in one rule
+	mostOperators = 1000    // and elements of lists, in one rule
+	mostHas       = 1 << 12 // times that has makes of what stands before it, in one rule
+	mostFaults    = 100     // of a file: nobody reads more
 )
 
 // token is a word of Cedar text and where it is.
@@ -122,10 +124,10 @@ func parse(f File) (all []parsed, faults []error) {
 	if end := list[len(list)-1]; end.text != "" {
 		return nil, []error{end.fault(f, "got a comment that does not end, want */ behind it")}
 	}
-	for len(list) > 1 {
+	for len(list) > 1 && len(faults) < mostFaults {
 		n, deep := endOfRule(list)
 		if deep != nil {
-			return all, append(faults, deep.fault(f, "got a rule that is nested deeper, or has more operators and elements, than can be read; want at most %d and %d", mostNesting, mostOperators))
+			return all, append(faults, deep.fault(f, "got a rule that is nested deeper, or has more operators and elements, than can be read; want at most %d and %d, and few has with dots", mostNesting, mostOperators))
 		}
 		p, err := parseOne(f, list[:n], list[n])
 		if err != nil {
@@ -151,7 +153,7 @@ func unreadable(text string) int {
 // endOfRule is how many tokens the first rule has: up to a ; that is in no
 // parentheses. deep is where it has too much in it.
 func endOfRule(list []token) (n int, deep *token) {
-	depth, operators := 0, 0
+	depth, operators, has := 0, 0, 1
 	for i, t := range list[:len(list)-1] {
 		switch t.text {
 		case "(", "{":
@@ -163,16 +165,28 @@ func endOfRule(list []token) (n int, deep *token) {
 			operators++
 		case ".", "!", "-", "+", "*", "&&", "||", "if", ",":
 			operators++
+		case "has":
+			has *= segments(list[i+1:])
 		case ";":
 			if depth <= 0 {
 				return i + 1, nil
 			}
 		}
-		if depth > mostNesting || operators > mostOperators {
+		if depth > mostNesting || operators > mostOperators || has > mostHas {
 			return i, &list[i]
 		}
 	}
 	return len(list) - 1, nil
+}
+
+// segments is how many names with dots between them list begins with. Cedar
+// repeats what stands before has for each.
+func segments(list []token) int {
+	n := 1
+	for i := 1; i+1 < len(list) && list[i].text == "." && n < mostHas; i += 2 {
+		n++
+	}
+	return n
 }
 
 func (t token) fault(f File, format string, args ...any) error {
