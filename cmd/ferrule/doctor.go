@@ -126,8 +126,8 @@ func examineHome(home string) finding {
 			return finding{"home", "failed", dir + " is a file, want a directory; --home names another"}
 		}
 		if err == nil {
-			if dir == home && open(info) {
-				return finding{"home", "failed", closed(home).Error()}
+			if err := store.Closed(home); dir == home && err != nil {
+				return finding{"home", "failed", err.Error()}
 			}
 			break
 		}

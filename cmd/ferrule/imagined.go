@@ -35,6 +35,11 @@ func (f *imagined) request(c *config.Config) (q *tool.Request, notes []string, e
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, line := range f.commands {
+		if err := oneCommand(line); err != nil {
+			return nil, nil, err
+		}
+	}
 	own, name, note := f.names(source)
 	t, err := tool.Tool{
 		Info: tool.Info{
@@ -129,6 +134,18 @@ func (f *imagined) claimed() (c tool.Claims, err error) {
 	return c, nil
 }
 
+// oneCommand refuses a line of a shell: it may be more than one command, and only
+// the tool that runs it knows.
+func oneCommand(line string) error {
+	if i := strings.IndexAny(line, ";&|<>`$()\"'\\\n\r"); i >= 0 {
+		return usage("--command: got %q in %q, want the words of one command, without what a shell would read: give each command of a line a --command of its own", line[i:i+1], line)
+	}
+	if strings.TrimSpace(line) == "" {
+		return usage("--command: got nothing, want the words of one command")
+	}
+	return nil
+}
+
 // facts are what the call is about. A kind that has no flag is not known.
 func (f *imagined) facts(c *config.Config) (facts tool.Facts) {
 	for _, name := range f.paths {
@@ -138,7 +155,7 @@ func (f *imagined) facts(c *config.Config) (facts tool.Facts) {
 		facts.Paths = append(facts.Paths, name)
 	}
 	facts.Hosts = slices.Clone(f.hosts)
-	for _, line := range f.commands {
+	for _, line := range f.commands { // oneCommand has looked at each
 		facts.Commands = append(facts.Commands, strings.Fields(line))
 	}
 	return facts

@@ -30,7 +30,7 @@ func try(ctx context.Context, dir string, args ...string) (stdout, stderr string
 func ask(t *testing.T, dir string, q policy.Question) *store.Store {
 	t.Helper()
 	home := filepath.Join(dir, ".ferrule")
-	if err := makeHome(home); err != nil {
+	if _, err := store.Home(home); err != nil {
 		t.Fatal(err)
 	}
 	s, err := store.Open(t.Context(), filepath.Join(home, "ferrule.db"))
@@ -54,7 +54,7 @@ func TestProgram(t *testing.T) {
 	t.Run("Y4 a store that cannot be opened is 1", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		if err := makeHome(filepath.Join(dir, ".ferrule")); err != nil {
+		if _, err := store.Home(filepath.Join(dir, ".ferrule")); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, ".ferrule", "ferrule.db"), []byte("this is no database, and long enough to be looked at"), 0o600); err != nil {
@@ -232,7 +232,7 @@ func TestDoctor(t *testing.T) {
 		}, nil},
 		{"Y2 a store that is none", func(t *testing.T, dir string) {
 			t.Helper()
-			if err := makeHome(filepath.Join(dir, ".ferrule")); err != nil {
+			if _, err := store.Home(filepath.Join(dir, ".ferrule")); err != nil {
 				t.Fatal(err)
 			}
 			write(t, filepath.Join(dir, ".ferrule", "ferrule.db"), strings.Repeat("no database ", 100))

@@ -171,7 +171,7 @@ func (s *script) open(t *testing.T) *store.Store {
 	if !strings.HasPrefix(p.storeOf(c), s.dir) {
 		t.Fatalf("%s: want a store below %s: set FERRULE_HOME", p.storeOf(c), s.dir)
 	}
-	if err := makeHome(p.homeOf(c)); err != nil {
+	if _, err := store.Home(p.homeOf(c)); err != nil {
 		t.Fatal(err)
 	}
 	st, err := store.Open(t.Context(), p.storeOf(c))

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 
 	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/store"
@@ -26,6 +25,9 @@ func (p *program) configFile() (path string, found bool, err error) {
 	path = filepath.Join(p.dir, config.Name)
 	switch _, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Lstat(path); err == nil { // rules that somebody wrote would be missed
+			return path, false, &status{statusUsage, fmt.Errorf("%s is a link that leads nowhere: mend it, or take it away", p.short(path))}
+		}
 		return path, false, nil
 	case err != nil:
 		return path, false, &status{statusUsage, err}
@@ -76,60 +78,18 @@ func (p *program) storeOf(c *config.Config) string {
 	return filepath.Join(p.homeOf(c), "ferrule.db")
 }
 
-// makeHome makes the state directory, which is for this user only and not for
-// git.
-func makeHome(home string) error {
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return fmt.Errorf("state directory: %w", err)
-	}
-	if err := closed(home); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(filepath.Join(home, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("state directory: %w", err)
-	}
-	_, err = f.WriteString("*\n")
-	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("state directory: %w", err)
-	}
-	return nil
-}
-
-// closed refuses a state directory that others can come into: who can write there
-// can answer, and make rules. One that is not there is closed. Its rights are not
-// changed here: it may be a directory of something else.
-func closed(home string) error {
-	info, err := os.Stat(home)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("state directory: %w", err)
-	case info.IsDir() && open(info):
-		return fmt.Errorf("state directory: others can come into %s (%s): look whether what is in it is yours, then chmod 700 it; or name another with --home", home, info.Mode())
-	}
-	return nil
-}
-
-// open reports whether others than its user have rights at a directory.
-func open(dir fs.FileInfo) bool { return dir.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" }
-
 // withStore opens the store and calls f. Where there is none yet, and create is
 // false, f is called with nil: nothing has been asked or allowed.
 func (p *program) withStore(ctx context.Context, c *config.Config, create bool, f func(*store.Store) error) error {
 	path := p.storeOf(c)
-	if err := closed(p.homeOf(c)); err != nil {
+	if err := store.Closed(p.homeOf(c)); err != nil {
 		return err
 	}
 	switch _, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist) && !create:
 		return f(nil)
 	case errors.Is(err, fs.ErrNotExist):
-		if err := makeHome(p.homeOf(c)); err != nil {
+		if _, err := store.Home(p.homeOf(c)); err != nil {
 			return err
 		}
 	case err != nil:

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/store"
+
 	"github.com/ferrule-dev/ferrule/policy"
 )
 
@@ -112,7 +114,7 @@ func TestHome(t *testing.T) {
 			if _, stderr, code := try(t.Context(), dir, "approvals", "allow", "q1"); code != statusFailed || !strings.Contains(stderr, "then chmod 700 it") {
 				t.Errorf("%s: got %d and %q, want 1 and what to do", mode, code, stderr)
 			}
-			if err := makeHome(home); err == nil {
+			if _, err := store.Home(home); err == nil {
 				t.Errorf("%s: got no error", mode)
 			}
 		}

@@ -18,7 +18,6 @@ import (
 	"os"
 	"os/signal"
 	"path"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -69,10 +68,10 @@ func tools() ([]*tool.Tool, error) {
 }
 
 func run(ctx context.Context, home string, wait bool) error {
-	if err := os.MkdirAll(home, 0o700); err != nil {
+	file, err := store.Home(home)
+	if err != nil {
 		return err
 	}
-	file := filepath.Join(home, "ferrule.db")
 	s, err := store.Open(ctx, file)
 	if err != nil {
 		return err

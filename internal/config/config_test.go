@@ -58,7 +58,7 @@ func TestFaults(t *testing.T) {
 		{"P3 the second key for a whole tool", "policy: {always: [{rule: rm, second: true}]}\n", "f.yaml:1:19: policy.always: got the second key for every call of a tool, want parentheses that say for which: what may destroy something is never allowed as a whole"},
 		{"P5 always for whom", "policy: {always: [{rule: a, user: b}]}\n", `f.yaml:1:29: policy.always: unknown key "user", want one of rule, principal, tenant, source, definition, second`},
 		{"P5 a second key that is neither", "policy: {always: [{rule: a(b), second: yes}]}\n", `f.yaml:1:40: policy.always.second: got the text "yes", want true or false`},
-		{"P5 an always without a rule", "policy: {always: [{principal: b}]}\n", `f.yaml:1:19: policy.always: got keys with values, want a text`},
+		{"P5 an always without a rule", "policy: {always: [{principal: b}]}\n", `f.yaml:1:19: policy.always: got keys with values, want a text: put quotes around one that has ": " in it`},
 		{"Y1 tags", "policy: !mine\n  allow: !!set [!x a]\nworkspace: !!str b\n", "f.yaml:1:9: got the tag !mine, want the value without one\nf.yaml:2:10: got the tag !!set, want the value without one\nf.yaml:2:17: got the tag !x, want the value without one\nf.yaml:2:17: policy.allow: got a, want a text: put quotes around it\nf.yaml:3:12: got the tag !!str, want the value without one"},
 		{"H6 one name twice", "hooks: [{name: x, command: [x]}, {name: x, command: [x]}]\n", `f.yaml:1:34: hooks: got the name "x" twice, want each once`},
 	}

@@ -11,7 +11,7 @@ import (
 
 // text is a value that is a text; ok is false where it is none.
 func (r *reader) text(n *yaml.Node, what string) (s string, ok bool) {
-	if n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle == 0 && len(n.Content) > 0 {
+	if n.Kind == yaml.MappingNode && len(n.Content) > 0 {
 		r.fault(n, "%s: got %s, want a text: put quotes around one that has \": \" in it", what, kindOf(n))
 		return "", false
 	}
