@@ -145,3 +145,18 @@ func TestHome(t *testing.T) {
 		}
 	})
 }
+
+func TestDanglingConfiguration(t *testing.T) {
+	t.Run("Y1 a ferrule.yaml that leads nowhere is an error, not the defaults", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.Symlink("gone.yaml", filepath.Join(dir, "ferrule.yaml")); err != nil {
+			t.Skipf("no links here: %v", err)
+		}
+		for _, args := range [][]string{{"policy", "check"}, {"policy", "show"}, {"approvals"}} {
+			out, errs, code := try(t.Context(), dir, args...)
+			if code != 2 || !strings.Contains(errs, "leads nowhere") {
+				t.Errorf("%q: got %d, %q, %q, want 2 and why", args, code, out, errs)
+			}
+		}
+	})
+}
