@@ -79,7 +79,7 @@ func (c *Counter) count(piece string) (n int) {
 		return len(piece)
 	}
 	n, err := c.codec.Count(piece)
-	if err != nil {
+	if err != nil || n == 0 { // it has none for some control characters
 		return len(piece)
 	}
 	return n

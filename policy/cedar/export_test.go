@@ -1,5 +1,7 @@
 package cedar
 
+import "github.com/ferrule-dev/ferrule/tool"
+
 // MostKept is the bound of what a set keeps.
 const MostKept = mostKept
 
@@ -13,4 +15,11 @@ func (s *Set) Kept() (known, different, bytes int) {
 		all[e.narrowed] = true
 	}
 	return len(s.kept.known), len(all), s.kept.bytes
+}
+
+// KeptFor reports whether rules are kept for a request, would its tool have these
+// tags and the hash of them be the same.
+func (s *Set) KeptFor(q *tool.Request, tags []string) bool {
+	k := s.key(q)
+	return s.kept.find(&k, tags) != nil
 }

@@ -76,6 +76,17 @@ func TestKey(t *testing.T) {
 	}
 }
 
+// A hash of tags finds what is kept, but does not decide: two lists may have the
+// same.
+func TestTagsAreCompared(t *testing.T) {
+	t.Parallel()
+	s, q := set(t, cedar.Rules{Deny: []string{"tag:web"}}), request(t, "a", `{}`)
+	s.Fixed(q)
+	if !s.KeptFor(q, q.Tool.Tags) || s.KeptFor(q, []string{"other"}) || s.KeptFor(q, nil) {
+		t.Errorf("R2 got %v, %v, %v, want what is kept for %q and for no other tags", s.KeptFor(q, q.Tool.Tags), s.KeptFor(q, []string{"other"}), s.KeptFor(q, nil), q.Tool.Tags)
+	}
+}
+
 // More callers than a set keeps rules for, at once.
 func TestManyCallers(t *testing.T) {
 	t.Parallel()
