@@ -25,6 +25,7 @@ func TestCount(t *testing.T) {
 		o200k, cl100k int
 	}{
 		{"", 0, 0},
+		{"\x7f", 1, 1}, // the library has no token for it
 		{"hello world", 2, 2},
 		{"tiktoken is great!", 6, 6},
 		{"antidisestablishmentarianism", 6, 6},
