@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -28,6 +29,21 @@ type pkg struct {
 // tests again.
 func tree(t *testing.T) (*token.FileSet, []*pkg) {
 	t.Helper()
+	read, err := readTree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read.fset, read.all
+}
+
+// read is every Go file of the module.
+type read struct {
+	fset *token.FileSet
+	all  []*pkg
+}
+
+// readTree reads it once: each test only looks.
+var readTree = sync.OnceValues(func() (*read, error) {
 	fset := token.NewFileSet()
 	byPath := make(map[string]*pkg)
 	var all []*pkg
@@ -59,11 +75,8 @@ func tree(t *testing.T) (*token.FileSet, []*pkg) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fset, all
-}
+	return &read{fset, all}, err
+})
 
 // enter returns fs.SkipDir for what the go command does not count as part of
 // this module: hidden folders, test data, modules of their own.

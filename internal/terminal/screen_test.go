@@ -64,7 +64,7 @@ func longer() policy.Question {
 // longRule offers a rule that does not fit a screen.
 func longRule() policy.Question {
 	q := read()
-	q.ID, q.Offers = "q5", []string{"github__read(path: /everything/" + strings.Repeat("a/", 2500) + "**)", "github__read"}
+	q.ID, q.Offers = "q5", []string{"github__read(path: /everything/" + strings.Repeat("a/", 950) + "**, path: /" + strings.Repeat("b/", 950) + "**, path: /" + strings.Repeat("a/", 600) + "**)", "github__read"}
 	return q
 }
 
