@@ -28,7 +28,8 @@ import "github.com/ferrule-dev/ferrule/tool"
 //     so does a panic,
 //   - is safe for concurrent use.
 //
-// Rules match Request.Name: Tool.Name is the same for tools of every source.
+// Rules match Request.Name, and those that ask or deny Request.OwnName too:
+// Tool.Name is the same for tools of every source.
 type Policy interface {
 	// Decide gives the decision and why.
 	Decide(*tool.Request) tool.Decision
