@@ -27,7 +27,7 @@ func ferruleRuntime() peer {
 				}
 				list[i] = t
 			}
-			s, err := own(nil, list...)
+			s, err := own(list...)
 			if err != nil {
 				return nil, err
 			}

@@ -18,12 +18,12 @@ import (
 
 // own is a session with these tools, which the program allows itself; nil:
 // nothing is recorded.
-func own(record *ferrule.Recorder, tools ...*tool.Tool) (*ferrule.Session, error) {
-	return under(policy.AllowOwn{}, record, tools...)
+func own(tools ...*tool.Tool) (*ferrule.Session, error) {
+	return ownUnder(policy.AllowOwn{}, nil, tools...)
 }
 
-// under is a session of a program with these tools and rules.
-func under(rules policy.Policy, record *ferrule.Recorder, tools ...*tool.Tool) (*ferrule.Session, error) {
+// ownUnder is a session of a program with these tools and rules.
+func ownUnder(rules policy.Policy, record *ferrule.Recorder, tools ...*tool.Tool) (*ferrule.Session, error) {
 	rt := &ferrule.Runtime{Policy: rules, Record: record}
 	if err := rt.Add(tools...); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func runtimeWorks(ctx context.Context) ([]work, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := under(w.rules, w.record, t)
+		s, err := ownUnder(w.rules, w.record, t)
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +185,7 @@ func planning(ctx context.Context, n int) (func() error, error) {
 		},
 		Run: func(context.Context, tool.Args) (tool.Result, error) { return tool.Result{}, nil },
 	}
-	s, err := own(nil, &hold, &touch)
+	s, err := own(&hold, &touch)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func offering(ctx context.Context, n int) (func() error, error) {
 		}
 		tools[i] = t
 	}
-	s, err := own(nil, tools...)
+	s, err := own(tools...)
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +287,7 @@ func goroutines(ctx context.Context) (row, error) {
 	if err != nil {
 		return row{}, err
 	}
-	s, err := own(nil, t)
+	s, err := own(t)
 	if err != nil {
 		return row{}, err
 	}

@@ -50,7 +50,7 @@ func least(tries int, all ...func() error) ([]time.Duration, error) {
 // do the same.
 func workerPool(ctx context.Context) ([]row, error) {
 	const n, at = 100, 10
-	s, err := own(nil, sleeper(time.Millisecond, tool.Info{Name: "search", Claims: tool.Claims{Parallel: true}}, nil))
+	s, err := own(sleeper(time.Millisecond, tool.Info{Name: "search", Claims: tool.Claims{Parallel: true}}, nil))
 	if err != nil {
 		return nil, err
 	}
