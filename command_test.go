@@ -36,7 +36,7 @@ func testProgram(t *testing.T, name string) ferrule.Command {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ferrule.Command{Name: name, Run: []string{self}, Env: []string{"FERRULE_TEST_PROGRAM=" + name}, Timeout: 50 * time.Second}
+	return ferrule.Command{Name: name, Run: []string{self}, Env: []string{"FERRULE_TEST_PROGRAM=" + name, "GORACE=atexit_sleep_ms=0"}, Timeout: 50 * time.Second}
 }
 
 func hookOf(t *testing.T, c ferrule.Command) ferrule.Hook {

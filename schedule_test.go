@@ -392,16 +392,16 @@ func (b *board) begins(t *rapid.T, c *call) {
 func TestMove(t *testing.T) {
 	t.Parallel()
 	t.Run("L2 calls that get other claims while under way: none hangs, conflicting ones never run at once, earlier ones go first unless the later runs", func(t *testing.T) {
-		check(t, 1500, func(t *rapid.T) { playMoves(t, false, false) })
+		check(t, 600, func(t *rapid.T) { playMoves(t, false, false) })
 	})
 	t.Run("L2 the same where calls are stopped before they begin", func(t *testing.T) {
-		check(t, 1500, func(t *rapid.T) { playMoves(t, true, false) })
+		check(t, 600, func(t *rapid.T) { playMoves(t, true, false) })
 	})
 	t.Run("L2 the same where calls wait for a person", func(t *testing.T) {
-		check(t, 1500, func(t *rapid.T) { playMoves(t, false, true) })
+		check(t, 600, func(t *rapid.T) { playMoves(t, false, true) })
 	})
 	t.Run("L2 the same where calls wait for a person, and some are stopped before they begin or while they wait", func(t *testing.T) {
-		check(t, 1500, func(t *rapid.T) { playMoves(t, true, true) })
+		check(t, 600, func(t *rapid.T) { playMoves(t, true, true) })
 	})
 	t.Run("L2 a moved call waits for a later one that runs, and goes before one that does not", func(t *testing.T) {
 		b := newBoard()
@@ -480,7 +480,7 @@ func (b *board) edges() (n int) {
 
 func TestPlanIsLinear(t *testing.T) {
 	t.Parallel()
-	const n = 10_000
+	const n = 6_000
 	half := func(i int, first, then string) string {
 		if i < n/2 {
 			return first
