@@ -146,7 +146,7 @@ func (c *conversation) nextTurn(ctx context.Context) (number int, err error) {
 		n := c.turns.Add(1)
 		if n > c.reserved {
 			kept, err := c.update(ctx, func(kept *policy.SessionState) error {
-				kept.Turns, kept.Seen = max(kept.Turns, int(n))+turnBlock, time.Now()
+				kept.Turns, kept.Seen = max(kept.Turns, int(n)-1)+turnBlock, time.Now()
 				return nil
 			})
 			if err != nil {
