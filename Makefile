@@ -13,7 +13,9 @@ MODULES      := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
+# Some tests list or build packages: what that compiles is not their time.
 test: ## all Go tests, with the race detector
+	@go build ./... && go list -export -deps ./... > /dev/null
 	@for m in $(MODULES); do $(CHECK) test -C $$m || exit 1; done
 
 lint: $(LINT) ## format, go vet and golangci-lint
