@@ -70,20 +70,21 @@ func TestFactsThatHang(t *testing.T) {
 	}
 }
 
+// far gives a source a tool that says of every call that it is about /work/a.
+func far(t *testing.T, rt *ferrule.Runtime) (runs func() int64) {
+	t.Helper()
+	d, n := counted(writerTool("write"))
+	d.Facts = func(tool.Args) (tool.Facts, error) {
+		return tool.Facts{Paths: []string{"/work/a"}, Hosts: []string{}, Commands: [][]string{}}, nil
+	}
+	if err := rt.Set(tool.Source{Name: "srv", Trust: tool.MCP}, checkedTool(t, d)); err != nil {
+		t.Fatal(err)
+	}
+	return n.Load
+}
+
 func TestFactsOfOthers(t *testing.T) {
 	t.Parallel()
-	// One source has a tool that says of every call that it is about /work/a.
-	far := func(t *testing.T, rt *ferrule.Runtime) (runs func() int64) {
-		t.Helper()
-		d, n := counted(writerTool("write"))
-		d.Facts = func(tool.Args) (tool.Facts, error) {
-			return tool.Facts{Paths: []string{"/work/a"}, Hosts: []string{}, Commands: [][]string{}}, nil
-		}
-		if err := rt.Set(tool.Source{Name: "srv", Trust: tool.MCP}, checkedTool(t, d)); err != nil {
-			t.Fatal(err)
-		}
-		return n.Load
-	}
 	rewrite := ferrule.Hook{Name: "rewrite", Input: func(context.Context, *tool.Request) (ferrule.Change, error) {
 		return ferrule.Change{Input: json.RawMessage(textArg("other"))}, nil
 	}}

@@ -109,9 +109,11 @@ func (c *conversation) look(ctx context.Context) {
 // take takes over what the ledger keeps of the session.
 func (c *conversation) take(kept policy.SessionState) {
 	now := time.Now()
-	if c.chosen.Store(nil); kept.Chosen {
-		c.chosen.Store(&kept.Mode)
+	var mode *policy.Mode
+	if kept.Chosen {
+		mode = &kept.Mode
 	}
+	c.chosen.Store(mode) // at once: for no moment is it another
 	c.unknown.Store(nil)
 	c.lookedAt.Store(&now)
 }

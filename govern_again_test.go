@@ -30,17 +30,6 @@ func TestWhatCountsLater(t *testing.T) {
 			t.Error("it ran twice")
 		}
 	})
-	far := func(t *testing.T, rt *ferrule.Runtime) (runs func() int64) {
-		t.Helper()
-		d, n := counted(writerTool("write"))
-		d.Facts = func(tool.Args) (tool.Facts, error) {
-			return tool.Facts{Paths: []string{"/work/a"}, Hosts: []string{}, Commands: [][]string{}}, nil
-		}
-		if err := rt.Set(tool.Source{Name: "srv", Trust: tool.MCP}, checkedTool(t, d)); err != nil {
-			t.Fatal(err)
-		}
-		return n.Load
-	}
 	rule := allowing(t, "srv__write(path: /work/**)")
 	for name, rt := range map[string]*ferrule.Runtime{
 		"T14 facts of a source that is not believed do not satisfy a rule where an observer has asked for them before": {Policy: rule, Observe: func(e audit.Event) {

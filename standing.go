@@ -19,8 +19,9 @@ type standing struct {
 // standingSet is a set of tools without what the rules deny, and what they say
 // of the rest.
 type standingSet struct {
-	all   *toolset
-	tools *toolset // what is left of all
+	all    *toolset
+	tools  *toolset       // what is left of all
+	values map[string]any // of the caller: while it is kept, no other map is where it is
 	*standing
 }
 
@@ -29,7 +30,7 @@ type standingSet struct {
 type standKey struct {
 	client, agent, run, prompt string
 	attended                   bool
-	values                     uintptr // where they are: they do not change once given
+	values                     uintptr // where the host's are: they do not change once given
 	mode                       policy.Mode
 }
 
@@ -53,7 +54,7 @@ func (c *conversation) stand(of *catalogue, all *toolset, caller tool.Caller) (*
 	c.standing.Unlock()
 	if had == nil || had.all != all {
 		s := set.stand(all, caller, key.mode)
-		had = &standingSet{all, all.without(s), s}
+		had = &standingSet{all, all.without(s), caller.Values, s}
 		c.standing.Lock()
 		defer c.standing.Unlock()
 		if c.standingOf == of {

@@ -22,31 +22,12 @@ type Answered struct {
 // Answered lists what was answered at that time or later, within the last thirty
 // days, oldest first. What was withdrawn is not among it.
 func (s *Store) Answered(ctx context.Context, since time.Time) ([]Answered, error) {
-	var list []Answered
-	err := s.read(ctx, "answered", func(db *sql.DB) error {
-		list = nil
-		oldest := s.now().Add(-history)
-		if since.After(oldest) {
-			oldest = since
-		}
-		rows, err := db.QueryContext(ctx, `SELECT id, at, used, question, answer FROM answers WHERE at >= ? AND withdrawn = 0 ORDER BY number`, writeTime(oldest))
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
-			one, err := scanAnswered(rows)
-			if err != nil {
-				return err
-			}
-			list = append(list, one)
-		}
-		return rows.Err()
-	})
-	if err != nil {
-		return nil, err
+	oldest := s.now().Add(-history)
+	if since.After(oldest) {
+		oldest = since
 	}
-	return list, nil
+	return list(ctx, s, "answered", scanAnswered,
+		`SELECT id, at, used, question, answer FROM answers WHERE at >= ? AND withdrawn = 0 ORDER BY number`, writeTime(oldest))
 }
 
 func scanAnswered(rows *sql.Rows) (a Answered, err error) {

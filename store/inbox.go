@@ -233,29 +233,13 @@ func (s *Store) Find(ctx context.Context, id string) (policy.Question, error) {
 
 // Pending lists what can still be answered, oldest first.
 func (s *Store) Pending(ctx context.Context) ([]policy.Question, error) {
-	var list []policy.Question
-	err := s.read(ctx, "pending", func(db *sql.DB) error {
-		list = nil
-		rows, err := db.QueryContext(ctx, `SELECT id, digest, body FROM questions WHERE answer IS NULL AND over = '' AND (expires = '' OR expires > ?) ORDER BY asked, place`, writeTime(s.now()))
-		if err != nil {
-			return err
+	scan := func(rows *sql.Rows) (policy.Question, error) {
+		var id, digest, body string
+		if err := rows.Scan(&id, &digest, &body); err != nil {
+			return policy.Question{}, err
 		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
-			var id, digest, body string
-			if err := rows.Scan(&id, &digest, &body); err != nil {
-				return err
-			}
-			q, err := unsealQuestion(id, digest, body)
-			if err != nil {
-				return err
-			}
-			list = append(list, q)
-		}
-		return rows.Err()
-	})
-	if err != nil {
-		return nil, err
+		return unsealQuestion(id, digest, body)
 	}
-	return list, nil
+	return list(ctx, s, "pending", scan,
+		`SELECT id, digest, body FROM questions WHERE answer IS NULL AND over = '' AND (expires = '' OR expires > ?) ORDER BY asked, place`, writeTime(s.now()))
 }

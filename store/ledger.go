@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/policy"
@@ -75,32 +76,15 @@ func session(ctx context.Context, db querier, of policy.Asker) (state policy.Ses
 // Sessions lists every session of which something is kept, in the order in which
 // they began.
 func (s *Store) Sessions(ctx context.Context) ([]policy.SessionState, error) {
-	var list []policy.SessionState
-	err := s.read(ctx, "sessions", func(db *sql.DB) error {
-		list = nil
-		rows, err := db.QueryContext(ctx, `SELECT tenant, principal, session, body FROM sessions ORDER BY place`)
-		if err != nil {
-			return err
+	scan := func(rows *sql.Rows) (policy.SessionState, error) {
+		var of policy.Asker
+		var body string
+		if err := rows.Scan(&of.Tenant, &of.Principal, &of.Session, &body); err != nil {
+			return policy.SessionState{}, err
 		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
-			var of policy.Asker
-			var body string
-			if err := rows.Scan(&of.Tenant, &of.Principal, &of.Session, &body); err != nil {
-				return err
-			}
-			one, err := unsealSession(of, body)
-			if err != nil {
-				return err
-			}
-			list = append(list, one)
-		}
-		return rows.Err()
-	})
-	if err != nil {
-		return nil, err
+		return unsealSession(of, body)
 	}
-	return list, nil
+	return list(ctx, s, "sessions", scan, `SELECT tenant, principal, session, body FROM sessions ORDER BY place`)
 }
 
 // counter is how often a charge was counted: see [policy.Charge.Count].
@@ -197,35 +181,17 @@ func keep(ctx context.Context, tx *sql.Tx, g policy.Grant, now time.Time) error 
 
 // Grants lists those for a caller.
 func (s *Store) Grants(ctx context.Context, of policy.Asker) ([]policy.Grant, error) {
-	var list []policy.Grant
-	err := s.read(ctx, "grants", func(db *sql.DB) error {
-		list = nil
-		all := of == policy.Asker{}
-		rows, err := db.QueryContext(ctx, `SELECT id, body FROM grants WHERE ? OR tenant = ? AND principal = ? AND session IN ('', ?) ORDER BY made, place`,
-			all, of.Tenant, of.Principal, of.Session)
-		if err != nil {
-			return err
+	scan := func(rows *sql.Rows) (policy.Grant, error) {
+		var id, body string
+		if err := rows.Scan(&id, &body); err != nil {
+			return policy.Grant{}, err
 		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
-			var id, body string
-			if err := rows.Scan(&id, &body); err != nil {
-				return err
-			}
-			g, err := unsealGrant(id, body)
-			if err != nil {
-				return err
-			}
-			if all || g.For(of) {
-				list = append(list, g)
-			}
-		}
-		return rows.Err()
-	})
-	if err != nil {
-		return nil, err
+		return unsealGrant(id, body)
 	}
-	return list, nil
+	everybody := of == policy.Asker{}
+	all, err := list(ctx, s, "grants", scan,
+		`SELECT id, body FROM grants WHERE ? OR tenant = ? AND principal = ? AND session IN ('', ?) ORDER BY made, place`, everybody, of.Tenant, of.Principal, of.Session)
+	return slices.DeleteFunc(all, func(g policy.Grant) bool { return !everybody && !g.For(of) }), err
 }
 
 // Revoke takes a grant back.

@@ -204,6 +204,31 @@ func (s *Store) read(ctx context.Context, what string, f func(*sql.DB) error) er
 	return s.fault(ctx, what, err)
 }
 
+// list reads all rows of a query, each by scan.
+func list[T any](ctx context.Context, s *Store, what string, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
+	var all []T
+	err := s.read(ctx, what, func(db *sql.DB) error {
+		all = nil // it may be tried again
+		rows, err := db.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			one, err := scan(rows)
+			if err != nil {
+				return err
+			}
+			all = append(all, one)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
 // ready reports why the store cannot be used.
 func (s *Store) ready() error {
 	if s.life.Err() != nil {
