@@ -28,6 +28,9 @@ type Event struct {
 	// Text says it in words, for the operator.
 	Text string
 
+	// Args are the arguments of Requested and Changed as records may hold them,
+	// where there is a Log.
+	Args     string
 	Question string         // of Asked and Answered: its id in the inbox
 	Decision *tool.Decision // of Decided
 	Result   *tool.Result   // of Ended and Late, and of Cut by the budget of its turn
@@ -54,9 +57,13 @@ const (
 	Started   Kind = "started"   // the tool runs
 	Updated   Kind = "updated"   // output or progress while it runs
 	Blocked   Kind = "blocked"   // a hook stopped it
-	Scrubbed  Kind = "scrubbed"  // something was taken out of its result; not built yet
+	Used      Kind = "used"      // a secret was given to its tool
+	Scrubbed  Kind = "scrubbed"  // a secret was taken out of what it said
+	Joined    Kind = "joined"    // it has the result of another call, which did the same
+	Retried   Kind = "retried"   // the tool runs once more
 	Cut       Kind = "cut"       // its result was too long
 	Ended     Kind = "ended"     // it has its result
 	GivenUp   Kind = "given up"  // it did not return when it was told to
 	Late      Kind = "late"      // it returned after it was given up
+	Resolved  Kind = "resolved"  // a person said what became of a call that a crash cut off
 )

@@ -1,5 +1,5 @@
-// Package durable holds what outlives a call: so far the seam for results that
-// are too long for a model, and two stores behind it.
+// Package durable holds what outlives a call: the seams for the journal of calls
+// and for results that are too long for a model, and stores behind them.
 package durable
 
 import (
