@@ -54,10 +54,11 @@ func (s *Store) sweep(ctx context.Context, tx *sql.Tx, now time.Time) error {
 
 // empty takes what was forgotten out of the log, where it stands until then. It
 // waits for nobody for long: what it cannot do now is done after the next sweep.
+// Who has the turn calls it.
 func (s *Store) empty(ctx context.Context) {
 	s.stale.Store(false)
 	var hindered, frames, moved int
-	err := s.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&hindered, &frames, &moved)
+	err := s.pen.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&hindered, &frames, &moved)
 	if err != nil || hindered != 0 {
 		s.stale.Store(true)
 	}
