@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -244,7 +243,7 @@ func (s *Store) batch(ctx context.Context) bool {
 	err := s.perform(ctx, jobs)
 	switch {
 	case err == nil:
-		c.finish(jobs, s.moved())
+		c.finish(jobs)
 		if s.shorten.Swap(false) {
 			s.empty(ctx)
 		}
@@ -264,7 +263,7 @@ func (s *Store) batch(ctx context.Context) bool {
 			c.back(alone, err)
 			continue
 		}
-		c.finish(alone, s.moved())
+		c.finish(alone)
 	}
 	return true
 }
@@ -291,6 +290,9 @@ func (s *Store) perform(ctx context.Context, jobs []*job) error {
 			err = j.err
 		}
 	}
+	if err == nil {
+		err = s.moved() // then nobody else would know of it
+	}
 	if err != nil || len(jobs) == 0 {
 		s.pen.undo(ctx)
 		return err
@@ -298,13 +300,13 @@ func (s *Store) perform(ctx context.Context, jobs []*job) error {
 	return s.pen.end(ctx)
 }
 
-// finish tells who waits. err is what was found after the commit.
-func (c *committer) finish(jobs []*job, err error) {
+// finish tells who waits.
+func (c *committer) finish(jobs []*job) {
 	c.commits.Add(1)
 	c.jobs.Add(int64(len(jobs)))
 	for _, j := range jobs {
 		if !j.lazy {
-			j.done <- cmp.Or(j.err, err)
+			j.done <- j.err
 		}
 	}
 }

@@ -53,6 +53,9 @@ type Store struct {
 	shorten atomic.Bool            // it is time to see to that
 	watch   watching
 	commits committer
+	running running
+	owning  sync.Mutex            // of who becomes or ends own
+	own     atomic.Pointer[owner] // who this is for others; nil: nobody yet
 	close   sync.Once
 }
 
@@ -116,7 +119,9 @@ func (s *Store) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.pen = newPen(conn)
+	if s.pen, err = newPen(conn); err != nil {
+		return err
+	}
 	// This takes the right to write also where there is nothing to do, so that a
 	// file that cannot be written is found now.
 	if err := s.transact(ctx, func(tx *sql.Tx) error { return migrate(ctx, tx) }); err != nil {
@@ -152,7 +157,7 @@ func (s *Store) Close() error {
 		s.end()
 		s.watch.end()
 		// The writer goes last: whoever is last puts the log into the file, and away.
-		if err = errors.Join(err, hangUp(s.anchor), s.reader.Close(), s.pen.close(), s.writer.Close()); err != nil {
+		if err = errors.Join(err, hangUp(s.anchor), s.reader.Close(), s.pen.close(), s.writer.Close(), s.leave()); err != nil {
 			err = fmt.Errorf("store: %s: close: %w", s.path, err)
 		}
 	})
