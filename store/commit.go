@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -50,6 +51,8 @@ type committer struct {
 	due    bool // it is time for those
 	alarm  *time.Timer
 	wake   chan struct{} // of one
+	ending chan struct{} // is closed with the store
+	crowd  int           // how many who wait went together last
 	began  bool          // the goroutine is there
 	closed bool
 	works  sync.WaitGroup
@@ -67,17 +70,34 @@ func (s *Store) commit(ctx context.Context, what string, synced bool, do func(co
 	}
 	if err == nil {
 		j := &job{do: do, synced: synced, done: make(chan error, 1)}
-		if err = s.queue(j); err == nil { //nolint:contextcheck // who does it lives as long as the store
-			select {
-			case err = <-j.done:
-			case <-ctx.Done():
-				if err = ctx.Err(); !s.commits.drop(j) {
-					err = <-j.done
-				}
-			}
+		var alone bool
+		if alone, err = s.queue(j); err == nil { //nolint:contextcheck // who does it lives as long as the store
+			err = s.await(ctx, j, alone)
 		}
 	}
 	return s.fault(ctx, what, err)
+}
+
+// await waits for a job. Who is alone does it itself: to wake another goroutine
+// takes longer.
+func (s *Store) await(ctx context.Context, j *job, alone bool) error {
+	c := &s.commits
+	if alone && s.pen.try() {
+		s.batch(context.WithoutCancel(ctx), ctx)
+		s.pen.leave()
+		c.next()
+	} else {
+		c.call()
+	}
+	select {
+	case err := <-j.done:
+		return err
+	case <-ctx.Done():
+		if c.drop(j) {
+			return ctx.Err()
+		}
+		return <-j.done
+	}
 }
 
 // later queues a lazy job and waits for nothing; flush waits until all that were
@@ -85,7 +105,7 @@ func (s *Store) commit(ctx context.Context, what string, synced bool, do func(co
 func (s *Store) later(what string, do func(context.Context, *pen) error) error {
 	err := s.usable()
 	if err == nil {
-		err = s.queue(&job{do: do, lazy: true})
+		_, err = s.queue(&job{do: do, lazy: true})
 	}
 	return s.fault(s.life, what, err)
 }
@@ -94,38 +114,37 @@ func (s *Store) flush(ctx context.Context, what string) error {
 	return s.commit(ctx, what, false, func(context.Context, *pen) error { return nil })
 }
 
-// queue puts a job at the end, and starts the goroutine if there is none.
-func (s *Store) queue(j *job) error {
+// queue puts a job at the end, and starts the goroutine if there is none. It
+// reports whether there was nobody else for a while.
+func (s *Store) queue(j *job) (alone bool, err error) {
 	c := &s.commits
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.closed:
-		return errClosed
+		return false, errClosed
 	case j.lazy && c.lazy >= mostLazy:
-		return fmt.Errorf("got more than %d lines that could not be written yet: see what else the store says", mostLazy)
+		return false, fmt.Errorf("got more than %d lines that could not be written yet: see what else the store says", mostLazy)
 	}
 	c.queue = append(c.queue, j)
 	if !c.began {
-		c.began, c.wake = true, make(chan struct{}, 1)
+		c.began, c.wake, c.ending = true, make(chan struct{}, 1), make(chan struct{})
 		c.alarm = time.AfterFunc(lazyTime, c.ring)
 		c.alarm.Stop()
 		ctx := context.WithoutCancel(s.life) // what it has begun it ends
 		c.works.Go(func() { s.work(ctx) })
 	}
 	if !j.lazy {
-		c.call()
-	} else if c.lazy++; c.lazy == 1 {
+		return len(c.queue) == c.lazy+1 && c.crowd <= 1, nil
+	}
+	if c.lazy++; c.lazy == 1 {
 		c.alarm.Reset(lazyTime)
 	}
-	return nil
+	return false, nil
 }
 
-// call wakes the goroutine. The mutex is held.
+// call wakes the goroutine.
 func (c *committer) call() {
-	if c.closed {
-		return
-	}
 	select {
 	case c.wake <- struct{}{}:
 	default:
@@ -135,9 +154,16 @@ func (c *committer) call() {
 // ring says that lazy jobs have waited long enough.
 func (c *committer) ring() {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.due = true
+	c.mu.Unlock()
 	c.call()
+}
+
+// next wakes it if there is something to do.
+func (c *committer) next() {
+	if some, _ := c.pending(); some {
+		c.call()
+	}
 }
 
 // drop takes a job out of the queue; false: it has begun.
@@ -155,11 +181,39 @@ func (c *committer) drop(j *job) bool {
 // work does jobs until the store is closed, and then what is left.
 func (s *Store) work(ctx context.Context) {
 	c := &s.commits
-	for range c.wake {
-		for s.batch(ctx) {
+	for closing := false; !closing; {
+		select {
+		case <-c.wake:
+		case <-c.ending:
+			closing = true
+		}
+		for more := true; more; {
+			c.gather()
+			if s.pen.take(ctx) != nil {
+				return
+			}
+			more = s.batch(ctx, ctx)
+			s.pen.leave()
 		}
 	}
-	for s.batch(ctx) {
+}
+
+// gather lets those come who went together the last time and are about to queue
+// again. It waits for nobody who has something else to do.
+func (c *committer) gather() {
+	for had, quiet := 0, 0; quiet < 10; {
+		c.mu.Lock()
+		n, crowd := len(c.queue)-c.lazy, c.crowd
+		c.mu.Unlock()
+		switch {
+		case n >= crowd || n == 0:
+			return
+		case n == had:
+			quiet++
+		default:
+			had, quiet = n, 0
+		}
+		runtime.Gosched()
 	}
 }
 
@@ -185,9 +239,11 @@ func (c *committer) begun(synced bool) []*job {
 	}
 	jobs := slices.Clone(c.queue[:n])
 	c.queue = slices.Delete(c.queue, 0, n)
+	c.crowd = n
 	for _, j := range jobs {
 		if j.lazy {
 			c.lazy--
+			c.crowd--
 		}
 	}
 	if c.lazy == 0 {
@@ -226,18 +282,18 @@ func (c *committer) back(jobs []*job, err error) bool {
 
 // batch does what is queued in one transaction, and reports whether to go on. The
 // jobs are taken when the transaction has begun, so that whoever comes while it
-// waits for its turn goes along.
-func (s *Store) batch(ctx context.Context) bool {
+// waits for its turn goes along. Who has the turn calls it; where wait ends before
+// the transaction has begun nothing is done.
+func (s *Store) batch(ctx, wait context.Context) bool {
 	c := &s.commits
 	some, synced := c.pending()
 	if !some {
 		return false
 	}
-	if err := s.pen.take(ctx); err != nil {
-		return false // which has no end
-	}
-	defer s.pen.leave()
-	if err := s.enter(ctx, synced); err != nil {
+	if err := s.enter(ctx, wait, synced); err != nil {
+		if wait.Err() != nil {
+			return true
+		}
 		return c.back(c.begun(true), err)
 	}
 	jobs := c.begun(synced)
@@ -254,7 +310,7 @@ func (s *Store) batch(ctx context.Context) bool {
 	}
 	for i, j := range jobs { // one of them is to blame, or none
 		alone := jobs[i : i+1]
-		if err = s.enter(ctx, j.synced); err != nil {
+		if err = s.enter(ctx, ctx, j.synced); err != nil {
 			return c.back(jobs[i:], err)
 		}
 		if err = s.perform(ctx, alone); err != nil {
@@ -270,11 +326,11 @@ func (s *Store) batch(ctx context.Context) bool {
 }
 
 // enter begins a transaction.
-func (s *Store) enter(ctx context.Context, synced bool) error {
+func (s *Store) enter(ctx, wait context.Context, synced bool) error {
 	if err := s.pen.sync(ctx, synced); err != nil {
 		return err
 	}
-	return s.pen.begin(ctx)
+	return s.pen.begin(ctx, wait)
 }
 
 // perform does jobs and ends the transaction: all of them are committed, except
@@ -292,13 +348,23 @@ func (s *Store) perform(ctx context.Context, jobs []*job) error {
 		}
 	}
 	if err == nil {
-		err = s.moved() // then nobody else would know of it
+		err = s.there()
 	}
 	if err != nil || len(jobs) == 0 {
 		s.pen.undo(ctx)
 		return err
 	}
 	return s.pen.end(ctx)
+}
+
+// there looks whether the files are those that were opened: else nobody else would
+// know of what is committed. What is not synced may be lost anyway: of that it is
+// only looked whether others take its owner for gone.
+func (s *Store) there() error {
+	if s.pen.unsynced {
+		return s.own.Load().there()
+	}
+	return s.moved()
 }
 
 // finish tells who waits.
@@ -322,7 +388,7 @@ func (c *committer) close() error {
 	c.closed = true
 	if c.began {
 		c.alarm.Stop()
-		close(c.wake)
+		close(c.ending)
 		c.began = false
 	}
 	c.mu.Unlock()

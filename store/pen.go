@@ -27,6 +27,7 @@ type pen struct {
 	seen     uint32 // the data version in which the version of the store was looked at
 	inserted int64  // the number of the row that was inserted last
 	wrote    bool   // something was changed since this was set to false
+	closed   bool
 }
 
 // driverConn is what is used of a connection of the driver.
@@ -48,19 +49,35 @@ func newPen(conn *sql.Conn) (*pen, error) {
 	return p, err
 }
 
-// take waits for the turn; leave gives it on.
+// take waits for the turn, which leave gives on.
 func (p *pen) take(ctx context.Context) error {
-	select {
-	case p.turn <- struct{}{}:
+	if p.try() {
 		return nil
-	default:
 	}
 	select {
 	case p.turn <- struct{}{}:
-		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	if p.closed {
+		p.leave()
+		return errClosed
+	}
+	return nil
+}
+
+// try takes the turn if nobody has it.
+func (p *pen) try() bool {
+	select {
+	case p.turn <- struct{}{}:
+	default:
+		return false
+	}
+	if p.closed {
+		p.leave()
+		return false
+	}
+	return true
 }
 
 func (p *pen) leave() { <-p.turn }
@@ -86,9 +103,10 @@ func (p *pen) sync(ctx context.Context, yes bool) error {
 	return nil
 }
 
-// begin begins a transaction that may write. It waits for other processes.
-func (p *pen) begin(ctx context.Context) error {
-	return patient(ctx, func() error {
+// begin begins a transaction that may write. It waits for other processes, as
+// long as wait lasts.
+func (p *pen) begin(ctx, wait context.Context) error {
+	return patient(wait, func() error {
 		_, err := p.exec(ctx, "BEGIN IMMEDIATE")
 		return err
 	})
@@ -232,11 +250,16 @@ func assign(to any, v driver.Value) error {
 	return &damage{fmt.Sprintf("got %T in a row, want what fits %T", v, to)}
 }
 
-// close lets go of the statements and the connection.
+// close lets go of the statements and the connection, when nobody writes any more.
 func (p *pen) close() error {
 	if p == nil {
 		return nil
 	}
+	if err := p.take(context.Background()); err != nil {
+		return err
+	}
+	defer p.leave()
+	p.closed = true
 	var faults []error
 	for _, st := range p.prepared {
 		faults = append(faults, st.Close())
