@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"database/sql"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -35,8 +36,8 @@ func appended(t *testing.T, s *store.Store, id string, kinds ...audit.Kind) {
 	}
 }
 
-// raw runs a statement when nobody writes.
-func raw(t *testing.T, s *store.Store, query string) {
+// rawly runs a statement when nobody writes.
+func rawly(t *testing.T, s *store.Store, query string) {
 	t.Helper()
 	defer s.Hold()()
 	if err := s.Raw(t.Context(), query); err != nil {
@@ -147,7 +148,7 @@ func TestLog(t *testing.T) {
 		t.Parallel()
 		s := open(t, filepath.Join(t.TempDir(), "store.db"))
 		appended(t, s, "1", audit.Requested)
-		raw(t, s, `CREATE TRIGGER no BEFORE INSERT ON log BEGIN SELECT raise(ABORT, 'not now'); END`)
+		rawly(t, s, `CREATE TRIGGER no BEFORE INSERT ON log BEGIN SELECT raise(ABORT, 'not now'); END`)
 		for range 3 {
 			if err := s.Append(audit.Event{Kind: audit.Found}, audit.Event{Kind: audit.Found}); err != nil {
 				t.Fatal(err)
@@ -156,7 +157,7 @@ func TestLog(t *testing.T) {
 				t.Errorf("got %v, want that it cannot be written", err)
 			}
 		}
-		raw(t, s, `DROP TRIGGER no`)
+		rawly(t, s, `DROP TRIGGER no`)
 		appended(t, s, "1", audit.Ended)
 		if report := verified(t, s, nil); report.Rows != 8 || len(report.Faults) != 0 {
 			t.Errorf("got %+v, want 8 rows without faults", report)
@@ -165,7 +166,7 @@ func TestLog(t *testing.T) {
 	t.Run("U1 only so many lines wait", func(t *testing.T) {
 		t.Parallel()
 		s := open(t, filepath.Join(t.TempDir(), "store.db"))
-		raw(t, s, `CREATE TRIGGER no BEFORE INSERT ON log BEGIN SELECT raise(ABORT, 'not now'); END`)
+		rawly(t, s, `CREATE TRIGGER no BEFORE INSERT ON log BEGIN SELECT raise(ABORT, 'not now'); END`)
 		const most = 100
 		s.MostWaiting(most)
 		many := make([]audit.Event, 10)
@@ -181,7 +182,7 @@ func TestLog(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "lines wait") {
 			t.Errorf("got %v, want that too many wait", err)
 		}
-		raw(t, s, `DROP TRIGGER no`)
+		rawly(t, s, `DROP TRIGGER no`)
 		if err := s.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -326,6 +327,8 @@ func TestLogHead(t *testing.T) {
 	})
 }
 
+var changes = flag.Int("changes", 60, "random changes of a log to be found")
+
 // changing is a log in a file and a second connection to it, as somebody has who
 // changes it.
 type changing struct {
@@ -343,7 +346,7 @@ func newChanging(t *testing.T) *changing {
 	const writers = 3
 	for w := range writers {
 		s := open(t, path)
-		for i := range 40 {
+		for i := range 16 {
 			id := fmt.Sprintf("w%d-%d.0", w, i/4)
 			if i%10 == 9 {
 				id = ""
@@ -405,7 +408,7 @@ func (c *changing) relink() {
 		place, key   int64
 		writer, line string
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	var all []row
 	for rows.Next() {
 		var r row
@@ -509,7 +512,7 @@ func TestLogChanged(t *testing.T) {
 		t.Parallel()
 		c := newChanging(t)
 		rng := rand.New(rand.NewPCG(6, 1))
-		for range changes {
+		for range *changes {
 			what := c.change(rng)
 			if report := verified(t, c.s, nil); len(report.Faults) == 0 {
 				t.Errorf("%s: not found", what)
@@ -524,7 +527,7 @@ func TestLogChanged(t *testing.T) {
 		t.Parallel()
 		c := newChanging(t)
 		rng := rand.New(rand.NewPCG(6, 2))
-		for range changes / 5 {
+		for range *changes / 5 {
 			var what string
 			switch rng.IntN(4) {
 			case 0:
@@ -560,9 +563,6 @@ func TestLogChanged(t *testing.T) {
 		}
 	})
 }
-
-// changes is how many random changes are made.
-const changes = 1000
 
 // BenchmarkAppend is what a call that is on the record costs itself: its four
 // events, written and queued. Flushing is left to the committer.
