@@ -42,6 +42,7 @@ var architecture = map[string]arrows{
 	"examples/asking":      {ours: ". audit policy tool"},
 	"examples/bigresult":   {ours: ". durable tool"},
 	"examples/commandhook": {ours: ". policy tool"},
+	"examples/crash":       {ours: ". durable policy store tool"},
 	"examples/hello":       {ours: ". audit policy tool"},
 	"examples/hooks":       {ours: ". audit policy tool"},
 	"examples/owntool":     {ours: ". audit policy tool"},
