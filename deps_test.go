@@ -53,7 +53,7 @@ var architecture = map[string]arrows{
 	"internal/config":      {ours: "policy", third: "go.yaml.in/yaml/v3"},
 	"internal/hostile":     {},
 	"internal/terminal":    {ours: "policy", third: "charm.land/bubbletea/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term golang.org/x/text", tests: "tool"},
-	"store":                {ours: "audit durable policy", third: "modernc.org/sqlite", tests: ". tool tooltest"},
+	"store":                {ours: "audit durable policy tool", third: "golang.org/x/sys modernc.org/sqlite", tests: ". tooltest"},
 	"tokens":               {third: "github.com/tiktoken-go/tokenizer"},
 	"tooltest":             {ours: ". audit durable policy tool"},
 }
