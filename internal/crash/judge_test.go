@@ -26,6 +26,7 @@ type sight struct {
 	// finished are calls whose results were in the transcript, or that the
 	// journal had as done; running those that it had as running.
 	finished, running map[string]bool
+	attempts          map[string]int // of those that were running
 }
 
 // judge says what the program did that it must never do.

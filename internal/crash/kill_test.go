@@ -85,7 +85,11 @@ func (k *killer) script(t *testing.T, seed uint64, gently bool) {
 			continue
 		}
 		k.kills++
-		e.kills = append(e.kills, k.see(t, o, p.opened))
+		var before sight
+		if n := len(e.kills); n > 0 {
+			before = e.kills[n-1]
+		}
+		e.kills = append(e.kills, k.see(t, o, p.opened, &before))
 		if t.Failed() {
 			t.Fatalf("script %d, after process %d", seed, o.Life)
 		}
@@ -183,7 +187,7 @@ func grown(ended <-chan struct{}, path string, more int64) {
 }
 
 // see looks at what a kill left behind, and counts its moment.
-func (k *killer) see(t *testing.T, o orders, opened bool) sight {
+func (k *killer) see(t *testing.T, o orders, opened bool, before *sight) sight {
 	t.Helper()
 	book, _, err := readTranscript(o.file(transcriptFile))
 	if err != nil {
@@ -193,7 +197,7 @@ func (k *killer) see(t *testing.T, o orders, opened bool) sight {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sight{life: o.Life, opened: opened, lines: lines, finished: make(map[string]bool), running: make(map[string]bool)}
+	s := sight{life: o.Life, opened: opened, lines: lines, finished: make(map[string]bool), running: make(map[string]bool), attempts: make(map[string]int)}
 	var turn *entry // that has no results
 	for _, e := range book {
 		turn = &e
@@ -217,15 +221,16 @@ func (k *killer) see(t *testing.T, o orders, opened bool) sight {
 				s.finished[id] = true
 			case durable.Running:
 				s.running[id] = true
+				s.attempts[id] = r.Attempt
 			}
 		}
 	})
-	k.moments[s.moment(script(o.Seed, o.Calls), turn, runs)]++
+	k.moments[s.moment(script(o.Seed, o.Calls), turn, runs, before)]++
 	return s
 }
 
-// moment says when the kill was.
-func (s *sight) moment(turns [][]step, turn *entry, runs []*ran) string {
+// moment says when the kill was, which came after another.
+func (s *sight) moment(turns [][]step, turn *entry, runs []*ran, last *sight) string {
 	lately := slices.DeleteFunc(slices.Clone(runs), func(r *ran) bool { return r.life != s.life })
 	if slices.ContainsFunc(lately, func(r *ran) bool { return r.ended < 0 }) {
 		return running
@@ -239,13 +244,14 @@ func (s *sight) moment(turns [][]step, turn *entry, runs []*ran) string {
 	open := false
 	for _, c := range turns[turn.At] {
 		ran := slices.ContainsFunc(lately, func(r *ran) bool { return r.line == c.effect() })
+		cut := s.running[c.ID] && s.attempts[c.ID] > last.attempts[c.ID] // else by an earlier kill
 		switch {
-		case s.running[c.ID] && ran:
+		case cut && ran:
 			return unrecorded
-		case s.running[c.ID]:
+		case cut:
 			return begun
 		}
-		open = open || !s.finished[c.ID] && (!c.trait().reads || !ran)
+		open = open || !s.finished[c.ID] && !s.running[c.ID] && (!c.trait().reads || !ran)
 	}
 	switch {
 	case !open:

@@ -46,7 +46,7 @@ type orders struct {
 }
 
 func children() map[string]func(context.Context, orders) error {
-	return map[string]func(context.Context, orders) error{"script": childScript}
+	return map[string]func(context.Context, orders) error{"script": childScript, "keys": childKeys}
 }
 
 // process is a child with its ends.

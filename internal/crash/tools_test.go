@@ -22,6 +22,7 @@ type effects struct {
 	path string
 	life int // which process of the script it is
 	slow time.Duration
+	meet func(line string) // what happens while a tool runs; nil: nothing
 }
 
 func (e effects) write(what, line, nonce string) error {
@@ -41,6 +42,9 @@ func (e effects) run(_ context.Context, in input) (string, error) {
 	}
 	if e.slow > 0 {
 		time.Sleep(rand.N(e.slow)) // so that it is running for a while
+	}
+	if e.meet != nil {
+		e.meet(line)
 	}
 	if err := e.write("end", line, nonce); err != nil {
 		return "", err

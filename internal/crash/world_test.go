@@ -28,20 +28,24 @@ const longest = 3 * time.Millisecond
 
 func (o orders) file(name string) string { return filepath.Join(o.Dir, name) }
 
+func (o orders) effects() effects {
+	return effects{path: o.file(effectsFile), life: o.Life, slow: longest}
+}
+
 // world is a runtime with a store for all that it keeps.
 type world struct {
 	store   *store.Store
 	runtime *ferrule.Runtime
 }
 
-// open opens a store, and a runtime on it with the tools of the script.
-func openWorld(ctx context.Context, o orders) (*world, error) {
-	s, err := store.Open(ctx, o.file(storeFile))
+// openWorld opens a store, and a runtime on it with the tools of the script.
+func openWorld(ctx context.Context, path string, of effects) (*world, error) {
+	s, err := store.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	w := &world{s, runtimeOn(s)}
-	tools, err := effects{path: o.file(effectsFile), life: o.Life, slow: longest}.tools()
+	tools, err := of.tools()
 	if err == nil {
 		err = w.runtime.Add(tools...)
 	}
@@ -80,7 +84,7 @@ func (w *world) close(ctx context.Context) error {
 
 // childScript runs a script from where an earlier process left it.
 func childScript(ctx context.Context, o orders) error {
-	w, err := openWorld(ctx, o)
+	w, err := openWorld(ctx, o.file(storeFile), o.effects())
 	if err != nil {
 		return err
 	}
