@@ -183,7 +183,7 @@ func (c *call) put(q *policy.Question) *tool.Error {
 		c.withdraw()
 		return c.unasked(err)
 	}
-	if t.set.observe != nil {
+	if t.set.noted() {
 		c.emit(audit.Event{Kind: audit.Asked, By: q.Rule, Text: q.Reason + q.Wants, Question: q.ID})
 	}
 	if t.set.answer != nil {
@@ -238,7 +238,7 @@ func (c *call) use(q *policy.Question) (a policy.Answer, waiting bool, failure *
 	case err != nil:
 		return a, false, c.unusable(err)
 	}
-	if c.turn.set.observe != nil {
+	if c.turn.set.noted() {
 		c.emit(audit.Event{Kind: audit.Answered, By: a.By, Text: allowWord(a.Allow), Question: q.ID})
 	}
 	if !a.Allow {

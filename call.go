@@ -49,6 +49,8 @@ type call struct {
 	place    int          // in it
 	origin   *tool.Origin // of the page that its tool read
 	told     string       // of a loop, beside its result
+	entered  *entered     // it is in the journal
+	missing  uint64       // events that were not on the record when it arrived
 	excerpt  *excerpt     // what is shown of its result, if that was too long
 	errorCut *excerpt     // and of its error
 
@@ -70,6 +72,7 @@ type call struct {
 	stops      bool // its tool wants its siblings stopped
 	unlooped   bool // it was looked at as part of a loop
 	charged    bool // it is counted by the rates
+	settled    bool // its result is one that was recorded: it stays as it is
 	posed      int8 // questions that were put about it
 
 	// --- guarded by turn.mu
@@ -136,7 +139,10 @@ func (c *call) emitResult(kind audit.Kind, res tool.Result) { c.emit(c.resultEve
 
 // resultEvent is an event about what came of the call.
 func (c *call) resultEvent(kind audit.Kind, res tool.Result) audit.Event {
-	shown := copyResult(c.recordable(res)) // who looks cannot change it
+	shown := c.recordable(res)
+	if c.turn.set.observe != nil {
+		shown = copyResult(shown) // who looks cannot change it
+	}
 	e := audit.Event{Kind: kind, Result: &shown}
 	if c.ran {
 		e.Took = time.Since(c.started)
@@ -227,7 +233,7 @@ func (c *call) eventOf(r *tool.Request, e audit.Event) audit.Event {
 }
 
 func (c *call) emitBy(kind audit.Kind, who, text string) {
-	if c.turn.set.observe != nil {
+	if c.turn.set.noted() {
 		c.emit(audit.Event{Kind: kind, By: who, Text: text})
 	}
 }

@@ -53,7 +53,7 @@ var architecture = map[string]arrows{
 	"internal/crash":       {tests: ". durable policy store tool"},
 	"internal/hostile":     {},
 	"internal/terminal":    {ours: "policy", third: "charm.land/bubbletea/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term golang.org/x/text", tests: "tool"},
-	"store":                {ours: "policy", third: "modernc.org/sqlite", tests: ". tool tooltest"},
+	"store":                {ours: "durable policy", third: "modernc.org/sqlite", tests: ". tool tooltest"},
 	"tokens":               {third: "github.com/tiktoken-go/tokenizer"},
 	"tooltest":             {ours: ". durable policy tool"},
 }

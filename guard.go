@@ -41,6 +41,12 @@ func safely[T any](f func() (T, error)) (v T, err error) {
 	return f()
 }
 
+// safe is safely for a function that gives nothing.
+func safe(f func() error) error {
+	_, err := safely(func() (struct{}, error) { return struct{}{}, f() })
+	return err
+}
+
 // What befalls a function that does not simply return.
 var (
 	errTookTooLong = errors.New("it took too long")

@@ -167,10 +167,13 @@ func (c *call) another(name string) *tool.Error {
 // takeUp lets a call go on where an earlier turn left it.
 func (c *call) takeUp() {
 	h, old := c.turn.held, c.old
+	if c.turn.past != nil && c.goesOn() {
+		return
+	}
 	if h != nil && h.unknown && c.askedBefore() {
 		return
 	}
-	if h != nil && h.unknown && !c.mayRepeat() {
+	if h != nil && h.unknown && c.turn.past == nil && !c.mayRepeat() {
 		c.final, c.known = true, &tool.Error{
 			Kind: tool.OutcomeUnknown, Text: "It is not known whether this call has run already, so it did not run now.",
 			Detail: fmt.Sprintf("turn %d is not one that this session has handed back and remembers (it remembers the last %d, and each goes on once at a time)", c.turn.number, maxHeld),

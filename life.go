@@ -27,6 +27,7 @@ import (
 func (c *call) arrive() {
 	t := c.turn
 	c.by, c.req = byModel, c.first
+	c.missing = t.set.missing()
 	c.first.Caller, c.first.Turn, c.first.Index = t.view.session.caller, t.number, c.index
 	c.first.Mode = string(t.view.session.conv.mode())
 	if t.set.replay != nil {
@@ -46,10 +47,10 @@ func (c *call) arrive() {
 		}
 	}
 	hidden := c.hidden()
-	if t.set.observe != nil {
-		c.emit(audit.Event{Kind: audit.Requested})
+	if t.set.noted() {
+		c.emit(audit.Event{Kind: audit.Requested, Args: c.argsAsGiven()})
 	}
-	if hidden != nil && t.set.observe != nil {
+	if hidden != nil && t.set.noted() {
 		c.emitDecided(*hidden)
 	}
 	c.keepInput()
@@ -70,7 +71,7 @@ func (c *call) arrive() {
 
 // keepInput keeps a copy of the input where it is read when the host has gone on.
 func (c *call) keepInput() {
-	if t := c.turn; c.unresolved || t.lends || t.held != nil || t.set.record != nil && !t.quiet {
+	if t := c.turn; c.unresolved || t.lends || t.held != nil || t.set.journal != nil || t.set.record != nil && !t.quiet {
 		c.input = slices.Clone(c.input)
 	}
 }
@@ -125,7 +126,7 @@ func (c *call) mend(text string) (mended string, changes []string, err error) {
 // claims are those of one form of the input. Failing, nothing is claimed.
 func (c *call) claims(a tool.Args) tool.Claims {
 	claims, err := c.claimsOf(a)
-	if err != nil && c.turn.set.observe != nil {
+	if err != nil && c.turn.set.noted() {
 		c.emit(audit.Event{Kind: audit.Found, Name: c.first.CalledAs, Text: fmt.Sprint(err)}) // fmt stands an error that panics
 	}
 	return claims
@@ -154,7 +155,7 @@ func (c *call) judge() {
 	case r.Nobody && c.turn.set.lasting: // somebody may have said it before
 	case r.Verdict == tool.Deny && c.entry.tool.Validate == nil && sure:
 		c.known, c.final = c.denied(r), true
-		if c.turn.set.observe != nil {
+		if c.turn.set.noted() {
 			c.emitDecided(r)
 		}
 	case r.Asks():
@@ -170,6 +171,10 @@ func (c *call) life() (tool.Result, fate) {
 		late := c.unresolved
 		if late {
 			c.resolveLate()
+		}
+		if c.recorded != nil { // by who began it
+			c.settled = true
+			return *c.recorded, ended
 		}
 		if again := c.loop(); again != nil {
 			return tool.Result{Err: again}, ended
@@ -212,12 +217,19 @@ func (c *call) life() (tool.Result, fate) {
 		case changed:
 			continue
 		}
+		if res, done := c.register(); done {
+			return res, ended
+		}
 		res := c.run() // 7
 		if c.lost.Load() {
 			return res, ended // somebody else gave it its result
 		}
 		if res.Err != nil && res.Err.Kind == tool.Suspended && c.suspends {
-			if err := c.want(res.Err.Text); err != nil {
+			err := c.takeBack()
+			if err == nil {
+				err = c.want(res.Err.Text)
+			}
+			if err != nil {
 				return tool.Result{Err: err}, ended
 			}
 			continue // 6 looks for the answer, and the tool runs anew with it
@@ -282,7 +294,9 @@ func (c *call) change(input json.RawMessage, by by, who string) (changed bool, f
 	}
 	c.req = &r
 	c.by, c.judged, c.look = by, false, true
-	c.emitBy(audit.Changed, who, "")
+	if c.turn.set.noted() {
+		c.emit(audit.Event{Kind: audit.Changed, By: who, Args: c.argsAs(args.Text())})
+	}
 	return true, nil
 }
 
@@ -346,6 +360,9 @@ func (c *call) invalidValue(err error) *tool.Error {
 // finish is phases 10 to 12, which every result passes.
 func (c *call) finish(res tool.Result) tool.Result {
 	set := c.turn.set
+	if c.settled {
+		return c.putDown(res)
+	}
 	for _, text := range c.beside {
 		res.Content = append(slices.Clip(res.Content), tool.Text(text))
 	}
@@ -363,10 +380,7 @@ func (c *call) finish(res tool.Result) tool.Result {
 	if res.Trust != nil && c.entry != nil && *res.Trust >= c.entry.source.Trust {
 		res.Trust = nil
 	}
-	if set.observe != nil { // 12
-		c.tellEnd(res)
-	}
-	return res
+	return c.putDown(res) // 12
 }
 
 // cleaned is phase 10.

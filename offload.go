@@ -105,7 +105,7 @@ func (s *settings) sweep() {
 		return
 	}
 	_, err := bounded(context.Background(), storeTime, func(ctx context.Context) (int, error) { return s.blobs.Sweep(ctx, now.Add(-keptFor)) })
-	if err != nil && s.observe != nil {
+	if err != nil && s.noted() {
 		s.emit(audit.Event{Kind: audit.Found, Name: "Runtime.Blobs", Text: fmt.Sprintf("sweep: %v", err)})
 	}
 }
@@ -133,7 +133,7 @@ func (c *conversation) recall(ctx context.Context) {
 	if err != nil {
 		again := time.Now().Add(recallAgain)
 		c.recallAt.Store(&again)
-		if set.observe != nil {
+		if set.noted() {
 			set.emit(audit.Event{Kind: audit.Found, Session: c.name, Name: "Runtime.Blobs", Text: fmt.Sprintf("look for kept results: %v", err)})
 		}
 	}

@@ -217,7 +217,7 @@ type change struct {
 // what views see is made when one is wanted.
 func (r *registry) change(source string, f func(old []*entry) (change, error)) error {
 	c, found, err := r.apply(source, f)
-	if err == nil && r.rt.set.observe != nil {
+	if err == nil && r.rt.set.noted() {
 		r.tell(c, found)
 	}
 	return err

@@ -45,15 +45,18 @@ func unexpected(err error) *tool.Error {
 	return &tool.Error{Kind: tool.Failed, Text: "The tool failed unexpectedly.", Detail: err.Error(), Cause: err}
 }
 
-// run is phase 7: the tool inside its wrappers.
-func (c *call) run() tool.Result {
+// register is the way into phase 7: the call gets its key, and its record in the
+// journal. It is done where it will not run.
+func (c *call) register() (res tool.Result, done bool) {
 	t := c.entry.tool
 	if t.Key != nil {
 		key, err := guard(c, func(ctx context.Context) (string, error) { return t.Key(ctx, c.req.Args) })
-		if errors.Is(err, errLost) {
-			return tool.Result{}
-		}
-		if err != nil {
+		switch {
+		case errors.Is(err, errLost):
+			return tool.Result{}, true
+		case c.cut != nil:
+			return tool.Result{Err: c.cutOff()}, true
+		case err != nil:
 			key = ""
 		}
 		r := *c.req
@@ -61,17 +64,25 @@ func (c *call) run() tool.Result {
 		c.req = &r
 	}
 	if l := c.turn.view.session.conv.inTheWay(c.entry, c.req.Claims); l != nil {
-		return tool.Result{Err: l.inTheWay()} // it was given up while this one was looked at
+		return tool.Result{Err: l.inTheWay()}, true // it was given up while this one was looked at
 	}
 	if !t.Admitted(c.req.Args) { // no way leads here; if one did, it ends here
-		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool is not ready.", Detail: "its arguments were not checked"}}
+		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool is not ready.", Detail: "its arguments were not checked"}}, true
 	}
+	if err := c.unwritten(); err != nil {
+		return tool.Result{Err: unjournalled(err)}, true
+	}
+	return c.enroll()
+}
+
+// run is phase 7: the tool inside its wrappers.
+func (c *call) run() tool.Result {
 	c.runs, c.failure = 0, nil
 	var outer context.Context // there is no wrapper yet
 	if len(c.turn.hooks) == 0 {
-		return c.runTool(outer)
+		return c.tried(outer)
 	}
-	return c.around(c.runTool)(outer)
+	return c.around(c.tried)(outer)
 }
 
 // runTool runs the tool itself, in its own time. A context that a wrapper made
@@ -93,7 +104,7 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 	if !c.begin(l, d) {
 		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the call is over.", Cause: errOver}}
 	}
-	if c.turn.set.observe != nil {
+	if c.turn.set.noted() {
 		c.emit(audit.Event{Kind: audit.Started})
 	}
 	ctx, done := c.join(outer, l)

@@ -74,6 +74,22 @@ type Runtime struct {
 	// output, and tool.Update.Missed says how much. Nil: events are not even made.
 	Observe func(audit.Event)
 
+	// Log puts what happens on the record: the same events, but for what a tool
+	// says while it runs. What cannot be put there does not go on: a call fails
+	// before it has begun, or its result is withheld. Nil: there is no record.
+	Log audit.Log
+	// Journal keeps a record of each call that is not ReadOnly, from before its
+	// tool starts, so that after a crash no call is lost and none runs twice: see
+	// [Runtime.Resume]. Calls of one idempotency key run once. It wants a Ledger
+	// that lasts as long: turns are numbered there. Nil: what becomes of a call is
+	// known while this process lives.
+	Journal durable.Journal
+	// SyncEnds has the journal on the disk also when a call that may not run twice
+	// without harm has ended, before its result is given out. Zero: if the machine
+	// loses its power at that moment, such a call is said to have an unknown
+	// outcome, or one with a key runs once more.
+	SyncEnds bool
+
 	// Blobs keeps results that are too long, whole, so that their session can read
 	// them with the tool read_result, which passes every rule like any other; the
 	// model is shown 4,000 characters. What is older than 7 days is removed from
@@ -168,6 +184,9 @@ type settings struct {
 	protected   []string
 	hooks       []Hook
 	observe     func(audit.Event)
+	book        *book // nil: there is no log
+	journal     durable.Journal
+	syncEnds    bool
 	limit       int
 	siblings    Siblings
 	repair      func(string) (string, []string, error)
@@ -230,7 +249,7 @@ func (s *settings) find(all ...Finding) {
 	news := s.findings[s.told:]
 	s.told = len(s.findings)
 	s.found.Unlock()
-	if s.observe != nil {
+	if s.noted() {
 		for _, f := range news {
 			s.emit(audit.Event{Kind: audit.Found, Name: f.Name, Text: f.Text})
 		}
@@ -250,6 +269,9 @@ func (rt *Runtime) take() {
 	}
 	s.govern(rt)
 	s.hooks, s.observe = slices.Clone(rt.Hooks), rt.Observe
+	if rt.Log != nil {
+		s.book = &book{Log: rt.Log}
+	}
 	for i := range s.hooks {
 		s.hooks[i].Only = s.hooks[i].Only.clone()
 	}
@@ -276,6 +298,9 @@ func (s *settings) govern(rt *Runtime) {
 	s.kept = traceOf(reflect.ValueOf(s.inbox)) == traceOf(reflect.ValueOf(s.ledger))
 	for _, p := range rt.Protected {
 		s.protected = append(s.protected, filepath.ToSlash(filepath.Clean(p)))
+	}
+	if s.journal, s.syncEnds = rt.Journal, rt.SyncEnds; s.journal != nil && !s.lasting {
+		s.findings = append(s.findings, Finding{"Runtime.Journal", "it is set without Runtime.Ledger: turns of a later process have the same numbers, and calls there are refused"})
 	}
 	s.rates = slices.Clone(rt.Rates)
 	for i, r := range s.rates {
@@ -358,12 +383,6 @@ func (rt *Runtime) Close(ctx context.Context) error {
 	for _, c := range all {
 		errs = append(errs, c.close(ctx))
 	}
+	errs = append(errs, rt.set.flush())
 	return errors.Join(errs...)
-}
-
-// emit tells the observer. A panic there is nobody's failure.
-func (s *settings) emit(e audit.Event) {
-	defer func() { _ = recover() }()
-	e.Time = time.Now()
-	s.observe(e)
 }

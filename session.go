@@ -116,7 +116,7 @@ func (s *Session) refresh(ctx context.Context) error {
 	if err == nil && tools != nil {
 		changed, err = s.rt.own(tools)
 	}
-	if set.observe != nil && (err != nil || changed) {
+	if set.noted() && (err != nil || changed) {
 		e := audit.Event{Kind: audit.Refreshed, Session: s.caller.Session}
 		if err != nil {
 			e.Text = fmt.Sprint(err) // fmt stands an error that panics

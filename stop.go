@@ -201,7 +201,7 @@ func (t *Turn) giveUp(l *lease) {
 	next := c.atGates(0, 1)
 	t.mu.Unlock()
 	t.set.admit(next)
-	if t.set.observe != nil {
+	if t.set.noted() {
 		c.emit(audit.Event{Kind: audit.GivenUp, Text: cause.Error()})
 	}
 	if already {
@@ -250,8 +250,11 @@ func (t *Turn) late(c *call, res tool.Result) bool {
 		return false
 	}
 	t.set.admit(c.atGates(-1, -1))
-	if t.set.observe != nil {
+	if t.set.noted() {
 		c.emitResult(audit.Late, t.set.cleaned(c.req, res))
+	}
+	if err := c.returns(); err != nil && t.set.noted() {
+		c.emit(audit.Event{Kind: audit.Found, Text: err.Error()})
 	}
 	t.view.session.conv.found(c)
 	return true

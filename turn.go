@@ -57,6 +57,7 @@ type Turn struct {
 	unanswer func()            // stops listening to the inbox
 	answers  map[string]*lease // of the host, under way, by question
 	held     *heldTurn
+	past     *journalled // nil: it is not asked for
 	// Why it has no number that no other turn has: nothing runs.
 	unnumbered error
 	mute       atomic.Bool   // the store did not answer once
@@ -119,6 +120,7 @@ func (v *View) begin(ctx context.Context, o TurnOptions) *Turn {
 		t.limit = o.Limit
 	}
 	t.number = s.conv.begin(t, o.Number)
+	t.lookBack()
 	return t
 }
 
@@ -244,7 +246,7 @@ func (t *Turn) admit(c *call) {
 		t.mu.Unlock()
 		switch {
 		case c.recorded != nil:
-			if t.set.observe != nil {
+			if t.set.noted() {
 				c.emitResult(audit.Ended, *c.recorded)
 			}
 			t.keep(c, *c.recorded)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -266,7 +267,8 @@ func (s *settings) tellAll(o *outflow) {
 		if !ok {
 			return
 		}
-		s.emit(e)
+		e.Time = time.Now()
+		s.tell(e)
 	}
 }
 
@@ -279,10 +281,15 @@ func (c *call) tellEnd(res tool.Result) {
 		return
 	}
 	e := c.eventOf(c.req, c.resultEvent(audit.Ended, res))
+	e.Time = time.Now()
+	set := c.turn.set
+	if set.put(&e); set.observe == nil {
+		return
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.queue = append(o.queue, e)
-	c.turn.set.deliver(o)
+	set.deliver(o)
 }
 
 // drain waits until the observer has been told of everything that calls have

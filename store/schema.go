@@ -70,6 +70,14 @@ CREATE TABLE counters (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX counters_until ON counters (until) WHERE until <> '';
 CREATE INDEX counters_touched ON counters (touched) WHERE until = '';
+CREATE TABLE blobs (
+	owner  TEXT NOT NULL,
+	handle TEXT NOT NULL,
+	put    TEXT NOT NULL, -- when it was put last
+	body   TEXT NOT NULL,
+	PRIMARY KEY (owner, handle)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX blobs_put ON blobs (put);
 `}
 }
 

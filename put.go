@@ -1,0 +1,147 @@
+package ferrule
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// book is the log that events go into.
+type book struct {
+	audit.Log
+	missing atomic.Uint64 // events that it did not take
+	why     atomic.Pointer[error]
+}
+
+// noted reports whether somebody wants to know of events: else none is made.
+func (s *settings) noted() bool { return s.observe != nil || s.book != nil }
+
+// emit puts an event on the record, and tells the observer.
+func (s *settings) emit(e audit.Event) {
+	e.Time = time.Now()
+	s.put(&e)
+	s.tell(e)
+}
+
+// put puts an event on the record. Where that fails, the calls that are under way
+// fail: see unwritten.
+func (s *settings) put(e *audit.Event) {
+	if s.book == nil || e.Kind == audit.Updated {
+		return
+	}
+	if err := safe(func() error { return s.book.Append(*e) }); err != nil {
+		s.book.why.Store(&err)
+		s.book.missing.Add(1)
+	}
+}
+
+// tell tells the observer. A panic there is nobody's failure.
+func (s *settings) tell(e audit.Event) {
+	if s.observe == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	s.observe(e)
+}
+
+// missing is how many events were not put on the record so far.
+func (s *settings) missing() uint64 {
+	if s.book == nil {
+		return 0
+	}
+	return s.book.missing.Load()
+}
+
+// unwritten is why a call cannot go on: something that happened since it arrived
+// is not on the record.
+func (c *call) unwritten() error {
+	set := c.turn.set
+	if set.missing() == c.missing {
+		return nil
+	}
+	return fmt.Errorf("Runtime.Log: %w", *set.book.why.Load())
+}
+
+// flush sees to it that what happened to a call stays on the record.
+func (c *call) flush() error {
+	if c.turn.set.book == nil {
+		return nil
+	}
+	if err := c.turn.set.flush(); err != nil {
+		return err
+	}
+	return c.unwritten()
+}
+
+func (s *settings) flush() error {
+	if s.book == nil {
+		return nil
+	}
+	if err := safe(func() error { return s.book.Flush(context.Background()) }); err != nil {
+		return fmt.Errorf("Runtime.Log: %w", err)
+	}
+	return nil
+}
+
+// argsAs are arguments of a call as the record may hold them; where there is none
+// nothing is made of them.
+func (c *call) argsAs(text string) string {
+	if c.turn.set.book == nil {
+		return ""
+	}
+	return c.recordableInput(text)
+}
+
+// argsAsGiven are those that the model sent.
+func (c *call) argsAsGiven() string {
+	if text := c.first.Args.Received(); text != "" || c.turn.set.book == nil {
+		return c.argsAs(text)
+	}
+	return c.argsAs(string(c.input))
+}
+
+// putDown is phase 12: the result is told, and what became of the call is put
+// down for good.
+func (c *call) putDown(res tool.Result) tool.Result {
+	noted := c.turn.set.noted()
+	if noted {
+		c.tellEnd(res)
+	}
+	if res.Err != nil && res.Err.Kind == tool.Suspended {
+		return res // it goes on
+	}
+	err := c.strike(res)
+	if err == nil {
+		err = c.flush()
+	}
+	if err == nil {
+		return res
+	}
+	res = c.unrecorded(err)
+	if noted {
+		c.tellEnd(res)
+	}
+	return res
+}
+
+// recordableInput are arguments as records may hold them.
+func (c *call) recordableInput(text string) string {
+	if in, _ := c.secret(); in {
+		return withheld
+	}
+	return text
+}
+
+// unrecorded is the result of a call that has run, and of which that could not be
+// written down: what is not on the record is not reported as done.
+func (c *call) unrecorded(err error) tool.Result {
+	e := &tool.Error{Kind: tool.Failed, Text: "The result of this call could not be put on the record, so it is withheld.", Detail: err.Error(), Cause: err}
+	if c.ran && !c.req.Claims.ReadOnly {
+		e.Kind, e.Text = tool.OutcomeUnknown, "The call ran, but what came of it could not be put on the record."
+	}
+	return tool.Result{ID: c.first.ID, CallID: c.first.CallID, Err: e}
+}
