@@ -71,17 +71,17 @@ func (c *call) flush() error {
 	if c.turn.set.book == nil {
 		return nil
 	}
-	if err := c.turn.set.flush(); err != nil {
+	if err := c.turn.set.flush(context.Background()); err != nil {
 		return err
 	}
 	return c.unwritten()
 }
 
-func (s *settings) flush() error {
+func (s *settings) flush(ctx context.Context) error {
 	if s.book == nil {
 		return nil
 	}
-	if err := safe(func() error { return s.book.Flush(context.Background()) }); err != nil {
+	if err := safe(func() error { return s.book.Flush(ctx) }); err != nil {
 		return fmt.Errorf("Runtime.Log: %w", err)
 	}
 	return nil

@@ -383,6 +383,6 @@ func (rt *Runtime) Close(ctx context.Context) error {
 	for _, c := range all {
 		errs = append(errs, c.close(ctx))
 	}
-	errs = append(errs, rt.set.flush())
+	errs = append(errs, rt.set.flush(context.WithoutCancel(ctx)))
 	return errors.Join(errs...)
 }

@@ -78,9 +78,10 @@ type Turn struct {
 
 // TurnOptions are how one turn differs. The zero value is an ordinary turn.
 type TurnOptions struct {
-	// Number is the turn to go on with, after it was handed back. 0: the
-	// session's next. Of a turn that the session does not remember, or that goes
-	// on already, nothing runs that may not run twice.
+	// Number is the turn to go on with, after it was handed back or a process
+	// ended in the middle of it. 0: the session's next. What is done has its result
+	// from the session's memory or the journal. Of a turn that neither remembers,
+	// or that goes on already, nothing runs that may not run twice.
 	Number int
 	// HandBack returns the kind suspended for calls that wait for a person, and
 	// for what waits behind them, instead of waiting. The same calls given to a
