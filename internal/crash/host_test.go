@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -20,6 +21,10 @@ type entry struct {
 	At      int       `json:"at"`   // which turn of the script it is
 	Calls   []string  `json:"calls,omitempty"`
 	Results []outcome `json:"results,omitempty"`
+	// Left is what a process was told of the calls of the turn that it goes on
+	// with, and Life which process.
+	Left map[string]ferrule.Fate `json:"left,omitempty"`
+	Life int                     `json:"life,omitempty"`
 }
 
 // outcome is a result as a transcript keeps it.
@@ -80,8 +85,10 @@ func (t transcript) add(e entry) error {
 // host runs a script from where the transcript ends. It writes down the calls of
 // a turn before they run, and gives them again to a turn of the same number when
 // it finds them without results.
-func host(ctx context.Context, view *ferrule.View, turns [][]step, path string) error {
-	book, had, err := openTranscript(path)
+func host(ctx context.Context, rt *ferrule.Runtime, o orders) error {
+	turns := script(o.Seed, o.Calls)
+	view := rt.Session(session()).View(ctx)
+	book, had, err := openTranscript(o.file(transcriptFile))
 	if err != nil {
 		return err
 	}
@@ -92,6 +99,9 @@ func host(ctx context.Context, view *ferrule.View, turns [][]step, path string) 
 		next = last.At + 1
 		if last.Results == nil {
 			next, number = last.At, last.Turn
+			if err := book.left(ctx, rt, entry{Turn: number, At: next, Life: o.Life}); err != nil {
+				return err
+			}
 		}
 	}
 	for at := next; at < len(turns); at++ {
@@ -118,6 +128,20 @@ func host(ctx context.Context, view *ferrule.View, turns [][]step, path string) 
 		}
 	}
 	return nil
+}
+
+// left writes down what is known of the calls of a turn.
+func (t transcript) left(ctx context.Context, rt *ferrule.Runtime, e entry) error {
+	of := session()
+	all, err := rt.Resume(ctx, durable.Place{Principal: of.Principal, Session: of.Session, Turn: e.Turn})
+	if err != nil {
+		return err
+	}
+	e.Left = make(map[string]ferrule.Fate)
+	for _, l := range all {
+		e.Left[l.CallID] = l.Fate
+	}
+	return t.add(e)
 }
 
 func outcomes(results []tool.Result) []outcome {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -53,8 +54,10 @@ func innocent() *evidence {
 		},
 		transcript: []entry{
 			{Turn: 1, At: 0},
+			{Turn: 1, At: 0, Life: 2, Left: map[string]ferrule.Fate{"c0": ferrule.FateDone, "c1": ferrule.FateUnknown, "c2": ferrule.FateAgain}},
 			{Turn: 1, At: 0, Results: []outcome{o("c0", "alone", "n1"), {ID: "f-c1", CallID: "c1", Kind: tool.OutcomeUnknown}, o("c2", "k", "n4")}},
 			{Turn: 4, At: 1},
+			{Turn: 4, At: 1, Life: 3, Left: map[string]ferrule.Fate{"c3": ferrule.FateDone, "c4": ferrule.FateAgain}},
 			{Turn: 4, At: 1, Results: []outcome{
 				o("c3", "k", "n4"), o("c4", "put", "n6"), o("c5", "look", "n7"),
 				{ID: "f-c6", CallID: "c6", Kind: tool.Failed},
@@ -84,25 +87,29 @@ func TestJudge(t *testing.T) {
 		"a call twice in a process":            {again(3, "put", 14), "put: ran twice in process 3"},
 		"what nobody asked for":                {again(3, "other", 14), "other: ran, but nobody asked for it"},
 		"the key of another call with a run":   {again(3, "k else", 14), "order c6 has the key of another call"},
-		"the key of another call with success": {func(e *evidence) { e.transcript[3].Results[3].Kind = "" }, "order c6 has the key of another call"},
+		"the key of another call with success": {func(e *evidence) { e.transcript[5].Results[3].Kind = "" }, "order c6 has the key of another call"},
 		"a success without a run":              {func(e *evidence) { e.runs = slices.Delete(e.runs, 0, 1) }, "mark c0: says"},
-		"a success of a run that never ended":  {func(e *evidence) { e.transcript[3].Results[1].Text = said("put", "n5") }, "put c4: says"},
+		"a success of a run that never ended":  {func(e *evidence) { e.transcript[5].Results[1].Text = said("put", "n5") }, "put c4: says"},
 		"two successes of a key": {func(e *evidence) {
-			e.transcript[1].Results[2].Text = said("k", "n3")
+			e.transcript[2].Results[2].Text = said("k", "n3")
 		}, "order c3: one effect was had twice"},
-		"a failure for a success":  {func(e *evidence) { e.transcript[3].Results[1].Kind = tool.Failed }, `put c4: got "failed"`},
-		"a success for a failure":  {func(e *evidence) { e.transcript[3].Results[4].Kind = "" }, `mark c7: got ""`},
-		"unknown, but repeatable":  {func(e *evidence) { e.transcript[3].Results[1].Kind = tool.OutcomeUnknown }, "put c4: got outcome_unknown, but it can run again"},
-		"unknown without a reason": {func(e *evidence) { e.transcript[1].Results[0].Kind = tool.OutcomeUnknown }, "mark c0: got outcome_unknown, but no kill cut it off"},
+		"a failure for a success":  {func(e *evidence) { e.transcript[5].Results[1].Kind = tool.Failed }, `put c4: got "failed"`},
+		"a success for a failure":  {func(e *evidence) { e.transcript[5].Results[4].Kind = "" }, `mark c7: got ""`},
+		"unknown, but repeatable":  {func(e *evidence) { e.transcript[5].Results[1].Kind = tool.OutcomeUnknown }, "put c4: got outcome_unknown, but it can run again"},
+		"unknown without a reason": {func(e *evidence) { e.transcript[2].Results[0].Kind = tool.OutcomeUnknown }, "mark c0: got outcome_unknown, but no kill cut it off"},
 		"a task for nobody":        {func(e *evidence) { e.open = nil }, "the journal has open records of []"},
 		"a record left open":       {func(e *evidence) { e.open = append(e.open, "c4") }, "the journal has open records of"},
-		"a result too few":         {func(e *evidence) { e.transcript[3].Results = e.transcript[3].Results[1:] }, "turn 1: got 4 results, want 5"},
+		"a result too few":         {func(e *evidence) { e.transcript[5].Results = e.transcript[5].Results[1:] }, "turn 1: got 4 results, want 5"},
 		"results in another order": {func(e *evidence) {
-			slices.Reverse(e.transcript[1].Results)
+			slices.Reverse(e.transcript[2].Results)
 		}, `c0: got the result of "c2" in its place`},
-		"one id twice":        {func(e *evidence) { e.transcript[3].Results[0].ID = "f-c0" }, `c3: got the id "f-c0", want one of its own`},
-		"a turn without end":  {func(e *evidence) { e.transcript = e.transcript[:3] }, "got results of 1 turns, want 2"},
-		"a number used twice": {func(e *evidence) { e.transcript[2].Turn = 1 }, "a number above 1"},
+		"one id twice":                     {func(e *evidence) { e.transcript[5].Results[0].ID = "f-c0" }, `c3: got the id "f-c0", want one of its own`},
+		"a turn without end":               {func(e *evidence) { e.transcript = e.transcript[:4] }, "got results of 1 turns, want 2"},
+		"a number used twice":              {func(e *evidence) { e.transcript[3].Turn = 1 }, "a number above 1"},
+		"told to be done, and run again":   {func(e *evidence) { e.transcript[1].Left["c2"] = ferrule.FateDone }, `order c2: process 2 was told "done"`},
+		"told to run again, and unknown":   {func(e *evidence) { e.transcript[1].Left["c1"] = ferrule.FateAgain }, `note c1: process 2 was told "again"`},
+		"told to be unknown, and run":      {func(e *evidence) { e.transcript[4].Left["c4"] = ferrule.FateUnknown }, `put c4: process 3 was told "unknown"`},
+		"told that somebody else is at it": {func(e *evidence) { e.transcript[4].Left["c3"] = ferrule.FateRuns }, `order c3: process 3 was told "runs"`},
 		"conflicting calls side by side": {func(e *evidence) {
 			e.runs[0].ended = 3
 		}, "mark c0 and note c1 conflict, and ran side by side"},

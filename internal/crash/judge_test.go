@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -39,6 +40,7 @@ func (e *evidence) judge() []string {
 	j.calls()
 	j.once()
 	j.order()
+	j.foretold()
 	j.left()
 	return j.faults
 }
@@ -63,6 +65,8 @@ func (j *judge) results() {
 	var open *entry
 	for _, e := range j.transcript {
 		switch {
+		case e.Life > 0: // see foretold
+			continue
 		case e.Results == nil && open == nil && e.At == at && e.Turn > number:
 			open, number = &e, e.Turn
 			continue
@@ -218,6 +222,27 @@ func (j *judge) earlier(s step, r *ran) bool {
 		}
 	}
 	return false
+}
+
+// foretold: what a process was told of the calls of a turn is what became of them.
+func (j *judge) foretold() {
+	steps := make(map[string]step)
+	for _, s := range j.all() {
+		steps[s.ID] = s
+	}
+	for _, e := range j.transcript {
+		for id, fate := range e.Left {
+			s, ended := steps[id], j.got[id].Kind != tool.OutcomeUnknown
+			again := slices.ContainsFunc(j.byLine[s.effect()], func(r *ran) bool { return r.life >= e.Life })
+			switch {
+			case fate == ferrule.FateDone && ended && !again:
+			case fate == ferrule.FateAgain && ended && s.repeats():
+			case fate == ferrule.FateUnknown && !ended && !again:
+			default:
+				j.fault("%s %s: process %d was told %q; it ran then: %v; its outcome is known: %v", s.Tool, id, e.Life, fate, again, ended)
+			}
+		}
+	}
 }
 
 // left: what the journal leaves to a person is what the model was told is not

@@ -43,10 +43,11 @@ type orders struct {
 	Life  int    `json:"life"`
 	Seed  uint64 `json:"seed"`
 	Calls int    `json:"calls"`
+	Tool  string `json:"tool"`
 }
 
 func children() map[string]func(context.Context, orders) error {
-	return map[string]func(context.Context, orders) error{"script": childScript, "keys": childKeys}
+	return map[string]func(context.Context, orders) error{"script": childScript, "keys": childKeys, "hold": childHold}
 }
 
 // process is a child with its ends.

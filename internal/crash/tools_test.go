@@ -23,6 +23,8 @@ type effects struct {
 	life int // which process of the script it is
 	slow time.Duration
 	meet func(line string) // what happens while a tool runs; nil: nothing
+	// How the tools of a later version of the program differ.
+	key, about string
 }
 
 func (e effects) write(what, line, nonce string) error {
@@ -62,7 +64,7 @@ func (e effects) tools() ([]*tool.Tool, error) {
 	var all []*tool.Tool
 	for name, t := range traits() {
 		s := tool.Spec[input, string]{
-			Info: tool.Info{Name: name, Description: "Write a line to the file.", Repeatable: true},
+			Info: tool.Info{Name: name, Description: "Write a line to the file." + e.about, Repeatable: true},
 			Run:  e.run,
 		}
 		switch {
@@ -77,7 +79,7 @@ func (e effects) tools() ([]*tool.Tool, error) {
 		}
 		switch {
 		case t.keyed:
-			s.Key = func(_ context.Context, in input) (string, error) { return in.Line, nil }
+			s.Key = func(_ context.Context, in input) (string, error) { return in.Line + e.key, nil }
 		case name == "odd":
 			s.Key = func(context.Context, input) (string, error) { return "key", errors.New("no key to be had") }
 		}

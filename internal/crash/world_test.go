@@ -89,8 +89,7 @@ func childScript(ctx context.Context, o orders) error {
 		return err
 	}
 	fmt.Println("open")
-	view := w.runtime.Session(session()).View(ctx)
-	if err := host(ctx, view, script(o.Seed, o.Calls), o.file(transcriptFile)); err != nil {
+	if err := host(ctx, w.runtime, o); err != nil {
 		return err
 	}
 	if err := w.close(ctx); err != nil {
