@@ -2,7 +2,6 @@ package crash_test
 
 import (
 	"bytes"
-	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -62,7 +61,6 @@ func printed(value string) string {
 		fmt.Fprintf(&b, "%s %s %s %s\n", base64.StdEncoding.EncodeToString(text), base64.RawStdEncoding.EncodeToString(text),
 			base64.URLEncoding.EncodeToString(text), base64.RawURLEncoding.EncodeToString(text))
 	}
-	_ = base32.StdEncoding
 	return b.String()
 }
 

@@ -47,7 +47,7 @@ type orders struct {
 }
 
 func children() map[string]func(context.Context, orders) error {
-	return map[string]func(context.Context, orders) error{"script": childScript, "keys": childKeys, "hold": childHold}
+	return map[string]func(context.Context, orders) error{"script": childScript, "keys": childKeys, "hold": childHold, "shut": childShut}
 }
 
 // process is a child with its ends.
