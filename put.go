@@ -3,6 +3,7 @@ package ferrule
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +16,25 @@ type book struct {
 	audit.Log
 	missing atomic.Uint64 // events that it did not take
 	why     atomic.Pointer[error]
+	room    sync.Pool // *[1]audit.Event: what is handed on would be made anew each time
+}
+
+// take hands an event on. What is thrown is an error.
+func (b *book) take(e *audit.Event) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = thrown(r)
+		}
+	}()
+	room, _ := b.room.Get().(*[1]audit.Event)
+	if room == nil {
+		room = new([1]audit.Event)
+	}
+	room[0] = *e
+	err = b.Append(room[:]...)
+	room[0] = audit.Event{}
+	b.room.Put(room)
+	return err
 }
 
 // noted reports whether somebody wants to know of events: else none is made.
@@ -33,7 +53,7 @@ func (s *settings) put(e *audit.Event) {
 	if s.book == nil || e.Kind == audit.Updated {
 		return
 	}
-	if err := safe(func() error { return s.book.Append(*e) }); err != nil {
+	if err := s.book.take(e); err != nil {
 		s.book.why.Store(&err)
 		s.book.missing.Add(1)
 	}
@@ -68,9 +88,6 @@ func (c *call) unwritten() error {
 
 // flush sees to it that what happened to a call stays on the record.
 func (c *call) flush() error {
-	if c.turn.set.book == nil {
-		return nil
-	}
 	if err := c.turn.set.flush(context.Background()); err != nil {
 		return err
 	}
@@ -114,8 +131,11 @@ func (c *call) putDown(res tool.Result) tool.Result {
 	if res.Err != nil && res.Err.Kind == tool.Suspended {
 		return res // it goes on
 	}
-	err := c.strike(res)
-	if err == nil {
+	var err error
+	if c.entered != nil {
+		err = c.strike(res)
+	}
+	if err == nil && c.turn.set.book != nil {
 		err = c.flush()
 	}
 	if err == nil {
