@@ -138,8 +138,8 @@ func (c *call) putDown(res tool.Result) tool.Result {
 	if err == nil && c.turn.set.book != nil {
 		err = c.flush()
 	}
-	if err == nil {
-		return res
+	if err == nil || !c.ran && res.Err != nil {
+		return res // the other says that nothing was done
 	}
 	res = c.unrecorded(err)
 	if noted {

@@ -12,13 +12,13 @@ func OpenAt(ctx context.Context, path string, now func() time.Time) (*Store, err
 
 // Raw runs a statement on the connection that writes.
 func (s *Store) Raw(ctx context.Context, query string, args ...any) error {
-	_, err := s.writer.ExecContext(ctx, query, args...)
+	_, err := s.pen.conn.ExecContext(ctx, query, args...)
 	return err
 }
 
 // RawText is the first column of the first row of a query.
 func (s *Store) RawText(ctx context.Context, query string, args ...any) (text string, err error) {
-	err = s.writer.QueryRowContext(ctx, query, args...).Scan(&text)
+	err = s.pen.conn.QueryRowContext(ctx, query, args...).Scan(&text)
 	return text, err
 }
 
@@ -31,3 +31,47 @@ func (s *Store) Looking() bool {
 
 // Version is the version of the store that this program writes.
 func Version() int { return len(migrations()) }
+
+// Do is a job of a test: it writes by the function that it is given.
+type Do func(exec func(query string, args ...any) error) error
+
+func (do Do) job() func(context.Context, *pen) error {
+	return func(ctx context.Context, p *pen) error {
+		return do(func(query string, args ...any) error {
+			_, err := p.exec(ctx, query, args...)
+			return err
+		})
+	}
+}
+
+// Commit does a job together with others.
+func (s *Store) Commit(ctx context.Context, synced bool, do Do) error {
+	return s.commit(ctx, "test", synced, do.job())
+}
+
+// Later queues a lazy job, Flush waits for those that were queued.
+func (s *Store) Later(do Do) error { return s.later("test", do.job()) }
+
+// Flush waits for lazy jobs.
+func (s *Store) Flush(ctx context.Context) error { return s.flush(ctx, "test") }
+
+// Hold has everybody who writes wait until it is let go.
+func (s *Store) Hold() (leave func()) {
+	_ = s.pen.take(context.Background())
+	return s.pen.leave
+}
+
+// Queued is how many jobs wait.
+func (s *Store) Queued() int {
+	s.commits.mu.Lock()
+	defer s.commits.mu.Unlock()
+	return len(s.commits.queue)
+}
+
+// Commits is how many transactions there were of how many jobs.
+func (s *Store) Commits() (commits, jobs int64) {
+	return s.commits.commits.Load(), s.commits.jobs.Load()
+}
+
+// MostLazy is how many lazy jobs can wait.
+const MostLazy = mostLazy

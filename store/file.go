@@ -90,7 +90,7 @@ func (s *Store) moved() error {
 			return fmt.Errorf("%s was replaced while it was in use: start again", what)
 		}
 	}
-	return nil
+	return s.own.Load().there()
 }
 
 // smallest is the size of the smallest database, in bytes.

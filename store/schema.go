@@ -14,7 +14,7 @@ const application = 0x4652554c
 // released is never changed.
 //
 // A time is text in UTC that sorts as the times do; ” is none. What is called
-// body, question or answer is sealed: see seal.
+// body, question, answer, call or outcome is sealed: see seal.
 func migrations() []string {
 	return []string{`
 CREATE TABLE questions (
@@ -70,6 +70,23 @@ CREATE TABLE counters (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX counters_until ON counters (until) WHERE until <> '';
 CREATE INDEX counters_touched ON counters (touched) WHERE until = '';
+CREATE TABLE calls (
+	number    INTEGER PRIMARY KEY, -- grows in the order in which they began
+	id        TEXT NOT NULL,
+	tenant    TEXT NOT NULL,
+	principal TEXT NOT NULL,
+	session   TEXT NOT NULL,
+	turn      INTEGER NOT NULL,
+	place     INTEGER NOT NULL, -- in the turn
+	key       TEXT NOT NULL, -- what it answers for; '': nothing, or no longer
+	owner     TEXT NOT NULL, -- who began it
+	attempt   INTEGER NOT NULL,
+	touched   TEXT NOT NULL, -- when it began or ended
+	call      TEXT NOT NULL,
+	outcome   TEXT NOT NULL -- '': it is running
+) STRICT;
+CREATE UNIQUE INDEX calls_place ON calls (session, turn, place, principal, tenant);
+CREATE UNIQUE INDEX calls_key ON calls (key) WHERE key <> '';
 CREATE TABLE blobs (
 	owner  TEXT NOT NULL,
 	handle TEXT NOT NULL,

@@ -40,7 +40,8 @@ type Store struct {
 	path   string
 	files  []held // what it is on the disk
 	now    func() time.Time
-	writer *sql.DB // one connection: the only one of this process that writes
+	writer *sql.DB // of one connection, which is that of pen
+	pen    *pen
 	reader *sql.DB
 	anchor *sql.Conn // of reader: while it is there nobody may put the log away
 
@@ -51,6 +52,10 @@ type Store struct {
 	stale   atomic.Bool            // the log has something in it that was forgotten
 	shorten atomic.Bool            // it is time to see to that
 	watch   watching
+	commits committer
+	running running
+	owning  sync.Mutex            // of who becomes or ends own
+	own     atomic.Pointer[owner] // who this is for others; nil: nobody yet
 	close   sync.Once
 }
 
@@ -110,12 +115,18 @@ func (s *Store) begin(ctx context.Context) error {
 	if err := patient(ctx, func() error { return useWAL(ctx, s.writer) }); err != nil {
 		return err
 	}
+	conn, err := s.writer.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	if s.pen, err = newPen(conn); err != nil {
+		return err
+	}
 	// This takes the right to write also where there is nothing to do, so that a
 	// file that cannot be written is found now.
 	if err := s.transact(ctx, func(tx *sql.Tx) error { return migrate(ctx, tx) }); err != nil {
 		return err
 	}
-	var err error
 	if s.anchor, err = s.reader.Conn(ctx); err != nil {
 		return err
 	}
@@ -142,10 +153,11 @@ func connect(path, option, value string) (*sql.DB, error) {
 func (s *Store) Close() error {
 	var err error
 	s.close.Do(func() {
+		err = s.commits.close()
 		s.end()
 		s.watch.end()
 		// The writer goes last: whoever is last puts the log into the file, and away.
-		if err = errors.Join(hangUp(s.anchor), s.reader.Close(), s.writer.Close()); err != nil {
+		if err = errors.Join(err, hangUp(s.anchor), s.reader.Close(), s.pen.close(), s.writer.Close(), s.leave()); err != nil {
 			err = fmt.Errorf("store: %s: close: %w", s.path, err)
 		}
 	})
@@ -168,16 +180,24 @@ func (s *Store) write(ctx context.Context, what string, f func(*sql.Tx) error) e
 	if err == nil {
 		err = s.moved() // then nobody else knows what was written
 	}
-	if err == nil && s.shorten.Swap(false) {
+	if err == nil && s.shorten.Swap(false) && s.pen.take(ctx) == nil {
 		s.empty(ctx)
+		s.pen.leave()
 	}
 	return s.fault(ctx, what, err)
 }
 
 func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) error {
+	if err := s.pen.take(ctx); err != nil {
+		return err
+	}
+	defer s.pen.leave()
+	if err := s.pen.sync(ctx, true); err != nil {
+		return err
+	}
 	var tx *sql.Tx
 	err := patient(ctx, func() (err error) {
-		tx, err = s.writer.BeginTx(ctx, nil)
+		tx, err = s.pen.conn.BeginTx(ctx, nil)
 		return err
 	})
 	if err != nil {
@@ -231,13 +251,21 @@ func list[T any](ctx context.Context, s *Store, what string, scan func(*sql.Rows
 
 // ready reports why the store cannot be used.
 func (s *Store) ready() error {
+	if err := s.usable(); err != nil {
+		return err
+	}
+	return s.moved()
+}
+
+// usable is ready without a look at the files.
+func (s *Store) usable() error {
 	if s.life.Err() != nil {
 		return errClosed
 	}
 	if d := s.broken.Load(); d != nil {
 		return d
 	}
-	return s.moved()
+	return nil
 }
 
 const errClosed policy.Refusal = "the store is closed"

@@ -15,9 +15,14 @@ const (
 	often = 24 * time.Hour
 )
 
+// execer is a transaction, or a connection that has one.
+type execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
 // sweep forgets what is long over, and drops of what is over all that nobody can
 // see any more. It looks at every question, so not each time. The writer calls it.
-func (s *Store) sweep(ctx context.Context, tx *sql.Tx, now time.Time) error {
+func (s *Store) sweep(ctx context.Context, tx execer, now time.Time) error {
 	if now.Sub(s.swept) < time.Minute {
 		return nil
 	}
@@ -34,6 +39,8 @@ func (s *Store) sweep(ctx context.Context, tx *sql.Tx, now time.Time) error {
 		{`DELETE FROM sessions WHERE touched < ?`, []any{unused}},
 		{`DELETE FROM grants WHERE session <> '' AND kept < ? AND NOT EXISTS (SELECT 1 FROM sessions AS s
 			WHERE s.tenant = grants.tenant AND s.principal = grants.principal AND s.session = grants.session)`, []any{unused}},
+		// Calls stand in the order of their time, so only the first are looked at.
+		{`DELETE FROM calls WHERE number IN (SELECT number FROM calls ORDER BY number LIMIT 500) AND touched < ?`, []any{unused}},
 	} {
 		res, err := tx.ExecContext(ctx, step.sql, step.args...)
 		if err != nil {
@@ -54,10 +61,11 @@ func (s *Store) sweep(ctx context.Context, tx *sql.Tx, now time.Time) error {
 
 // empty takes what was forgotten out of the log, where it stands until then. It
 // waits for nobody for long: what it cannot do now is done after the next sweep.
+// Who has the turn calls it.
 func (s *Store) empty(ctx context.Context) {
 	s.stale.Store(false)
 	var hindered, frames, moved int
-	err := s.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&hindered, &frames, &moved)
+	err := s.pen.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&hindered, &frames, &moved)
 	if err != nil || hindered != 0 {
 		s.stale.Store(true)
 	}

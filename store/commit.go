@@ -1,0 +1,401 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// mostLazy is how many lazy jobs can wait.
+	mostLazy = 10_000
+	// mostJobs is how many are done in one transaction.
+	mostJobs = 1_000
+	// lazyTime is how long a lazy job waits for others.
+	lazyTime = 20 * time.Millisecond
+	// lazyAgain is how long it waits after it could not be done.
+	lazyAgain = 250 * time.Millisecond
+)
+
+// job is something to be written. Many are done in one transaction, in the order
+// in which they were queued.
+type job struct {
+	// do looks whether it can be done, and only then writes. An error before it
+	// has written anything is a verdict on this job alone; an error of the database,
+	// and any after it has written, undoes the transaction. Then do is called once
+	// more, in one of its own.
+	do func(context.Context, *pen) error
+	// synced: it is on the disk when it is done. Otherwise it is committed: the end
+	// of this process cannot undo it, but the machine's can, until the next
+	// synced one of anybody.
+	synced bool
+	// lazy: nobody waits for it, and it wakes nobody. It goes with the next that is
+	// not lazy, or by itself after lazyTime. Where it could not be done it stays
+	// the first of the queue, and what stands behind it is not done either.
+	lazy bool
+
+	done chan error // of one; nil: lazy
+	err  error      // the verdict
+}
+
+// committer is the queue of jobs, and the goroutine that does them.
+type committer struct {
+	mu     sync.Mutex
+	queue  []*job
+	lazy   int  // how many of them are
+	due    bool // it is time for those
+	alarm  *time.Timer
+	wake   chan struct{} // of one
+	ending chan struct{} // is closed with the store
+	crowd  int           // how many who wait went together last
+	began  bool          // the goroutine is there
+	closed bool
+	works  sync.WaitGroup
+
+	commits, jobs atomic.Int64 // done
+}
+
+// commit does a job, together with others, and returns when it is done or has
+// failed. Where ctx ends before the transaction began it is never done; after
+// that it is waited for, so that an error never hides that it was done.
+func (s *Store) commit(ctx context.Context, what string, synced bool, do func(context.Context, *pen) error) error {
+	err := ctx.Err()
+	if err == nil {
+		err = s.usable()
+	}
+	if err == nil {
+		j := &job{do: do, synced: synced, done: make(chan error, 1)}
+		var alone bool
+		if alone, err = s.queue(j); err == nil { //nolint:contextcheck // who does it lives as long as the store
+			err = s.await(ctx, j, alone)
+		}
+	}
+	return s.fault(ctx, what, err)
+}
+
+// await waits for a job. Who is alone does it itself: to wake another goroutine
+// takes longer.
+func (s *Store) await(ctx context.Context, j *job, alone bool) error {
+	c := &s.commits
+	if alone && s.pen.try() {
+		s.batch(context.WithoutCancel(ctx), ctx)
+		s.pen.leave()
+		c.next()
+	} else {
+		c.call()
+	}
+	select {
+	case err := <-j.done:
+		return err
+	case <-ctx.Done():
+		if c.drop(j) {
+			return ctx.Err()
+		}
+		return <-j.done
+	}
+}
+
+// later queues a lazy job and waits for nothing; flush waits until all that were
+// queued before it are done.
+func (s *Store) later(what string, do func(context.Context, *pen) error) error {
+	err := s.usable()
+	if err == nil {
+		_, err = s.queue(&job{do: do, lazy: true})
+	}
+	return s.fault(s.life, what, err)
+}
+
+func (s *Store) flush(ctx context.Context, what string) error {
+	return s.commit(ctx, what, false, func(context.Context, *pen) error { return nil })
+}
+
+// queue puts a job at the end, and starts the goroutine if there is none. It
+// reports whether there was nobody else for a while.
+func (s *Store) queue(j *job) (alone bool, err error) {
+	c := &s.commits
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+		return false, errClosed
+	case j.lazy && c.lazy >= mostLazy:
+		return false, fmt.Errorf("got more than %d lines that could not be written yet: see what else the store says", mostLazy)
+	}
+	c.queue = append(c.queue, j)
+	if !c.began {
+		c.began, c.wake, c.ending = true, make(chan struct{}, 1), make(chan struct{})
+		c.alarm = time.AfterFunc(lazyTime, c.ring)
+		c.alarm.Stop()
+		ctx := context.WithoutCancel(s.life) // what it has begun it ends
+		c.works.Go(func() { s.work(ctx) })
+	}
+	if !j.lazy {
+		return len(c.queue) == c.lazy+1 && c.crowd <= 1, nil
+	}
+	if c.lazy++; c.lazy == 1 {
+		c.alarm.Reset(lazyTime)
+	}
+	return false, nil
+}
+
+// call wakes the goroutine.
+func (c *committer) call() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// ring says that lazy jobs have waited long enough.
+func (c *committer) ring() {
+	c.mu.Lock()
+	c.due = true
+	c.mu.Unlock()
+	c.call()
+}
+
+// next wakes it if there is something to do.
+func (c *committer) next() {
+	if some, _ := c.pending(); some {
+		c.call()
+	}
+}
+
+// drop takes a job out of the queue; false: it has begun.
+func (c *committer) drop(j *job) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.Index(c.queue, j)
+	if i < 0 {
+		return false
+	}
+	c.queue = slices.Delete(c.queue, i, i+1)
+	return true
+}
+
+// work does jobs until the store is closed, and then what is left.
+func (s *Store) work(ctx context.Context) {
+	c := &s.commits
+	for closing := false; !closing; {
+		select {
+		case <-c.wake:
+		case <-c.ending:
+			closing = true
+		}
+		for more := true; more; {
+			c.gather()
+			if s.pen.take(ctx) != nil {
+				return
+			}
+			more = s.batch(ctx, ctx)
+			s.pen.leave()
+		}
+	}
+}
+
+// gather lets those come who went together the last time and are about to queue
+// again. It waits for nobody who has something else to do.
+func (c *committer) gather() {
+	for had, quiet := 0, 0; quiet < 10; {
+		c.mu.Lock()
+		n, crowd := len(c.queue)-c.lazy, c.crowd
+		c.mu.Unlock()
+		switch {
+		case n >= crowd || n == 0:
+			return
+		case n == had:
+			quiet++
+		default:
+			had, quiet = n, 0
+		}
+		runtime.Gosched()
+	}
+}
+
+// pending reports whether there is something to do now, and whether any of it is
+// to be synced.
+func (c *committer) pending() (some, synced bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	some = c.lazy > 0 && (c.due || c.closed) || len(c.queue) > c.lazy
+	return some, some && slices.ContainsFunc(c.queue[:min(len(c.queue), mostJobs)], func(j *job) bool { return j.synced })
+}
+
+// begun takes jobs from the queue, which then cannot be dropped any more. Where
+// the commit is not synced it leaves those that are to be, and all behind them.
+func (c *committer) begun(synced bool) []*job {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := min(len(c.queue), mostJobs)
+	if !synced {
+		if i := slices.IndexFunc(c.queue[:n], func(j *job) bool { return j.synced }); i >= 0 {
+			n = i
+		}
+	}
+	jobs := slices.Clone(c.queue[:n])
+	c.queue = slices.Delete(c.queue, 0, n)
+	c.crowd = n
+	for _, j := range jobs {
+		if j.lazy {
+			c.lazy--
+			c.crowd--
+		}
+	}
+	if c.lazy == 0 {
+		c.due = false
+		c.alarm.Stop()
+	}
+	return jobs
+}
+
+// back puts jobs that could not be done to the front again. The others among them
+// fail with the same error: they would stand behind those.
+//
+// It reports whether to go on: not while lazy ones wait for a better time.
+func (c *committer) back(jobs []*job, err error) bool {
+	var lazy []*job
+	for _, j := range jobs {
+		if j.lazy {
+			lazy = append(lazy, j)
+		} else {
+			j.done <- err
+		}
+	}
+	if lazy == nil {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.queue = slices.Concat(lazy, c.queue)
+	c.lazy += len(lazy)
+	c.due = false
+	if !c.closed {
+		c.alarm.Reset(lazyAgain)
+	}
+	return !c.closed
+}
+
+// batch does what is queued in one transaction, and reports whether to go on. The
+// jobs are taken when the transaction has begun, so that whoever comes while it
+// waits for its turn goes along. Who has the turn calls it; where wait ends before
+// the transaction has begun nothing is done.
+func (s *Store) batch(ctx, wait context.Context) bool {
+	c := &s.commits
+	some, synced := c.pending()
+	if !some {
+		return false
+	}
+	if err := s.enter(ctx, wait, synced); err != nil {
+		if wait.Err() != nil {
+			return true
+		}
+		return c.back(c.begun(true), err)
+	}
+	jobs := c.begun(synced)
+	err := s.perform(ctx, jobs)
+	switch {
+	case err == nil:
+		c.finish(jobs)
+		if s.shorten.Swap(false) {
+			s.empty(ctx)
+		}
+		return true
+	case len(jobs) == 1:
+		return c.back(jobs, err)
+	}
+	for i, j := range jobs { // one of them is to blame, or none
+		alone := jobs[i : i+1]
+		if err = s.enter(ctx, ctx, j.synced); err != nil {
+			return c.back(jobs[i:], err)
+		}
+		if err = s.perform(ctx, alone); err != nil {
+			if j.lazy {
+				return c.back(jobs[i:], err)
+			}
+			c.back(alone, err)
+			continue
+		}
+		c.finish(alone)
+	}
+	return true
+}
+
+// enter begins a transaction.
+func (s *Store) enter(ctx, wait context.Context, synced bool) error {
+	if err := s.pen.sync(ctx, synced); err != nil {
+		return err
+	}
+	return s.pen.begin(ctx, wait)
+}
+
+// perform does jobs and ends the transaction: all of them are committed, except
+// those with a verdict, or none.
+func (s *Store) perform(ctx context.Context, jobs []*job) error {
+	err := s.pen.current(ctx)
+	for _, j := range jobs {
+		if err != nil {
+			break
+		}
+		s.pen.wrote = false
+		j.err = j.do(ctx, s.pen)
+		if j.err != nil && (j.lazy || s.pen.wrote || code(j.err) != 0) {
+			err = j.err
+		}
+	}
+	if err == nil {
+		err = s.there()
+	}
+	if err != nil || len(jobs) == 0 {
+		s.pen.undo(ctx)
+		return err
+	}
+	return s.pen.end(ctx)
+}
+
+// there looks whether the files are those that were opened: else nobody else would
+// know of what is committed. What is not synced may be lost anyway: of that it is
+// only looked whether others take its owner for gone.
+func (s *Store) there() error {
+	if s.pen.unsynced {
+		return s.own.Load().there()
+	}
+	return s.moved()
+}
+
+// finish tells who waits.
+func (c *committer) finish(jobs []*job) {
+	c.commits.Add(1)
+	c.jobs.Add(int64(len(jobs)))
+	for _, j := range jobs {
+		if !j.lazy {
+			j.done <- j.err
+		}
+	}
+}
+
+// close does what is queued, and lets no more be. Lazy jobs that could not be
+// done are an error.
+func (c *committer) close() error {
+	c.mu.Lock()
+	c.closed = true
+	if c.began {
+		c.alarm.Stop()
+		close(c.ending)
+		c.began = false
+	}
+	c.mu.Unlock()
+	c.works.Wait()
+	for _, j := range c.queue {
+		if !j.lazy {
+			j.done <- errClosed
+		}
+	}
+	if c.lazy > 0 {
+		return fmt.Errorf("%d lines could not be written any more", c.lazy)
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ferrule-dev/ferrule/durable"
+)
+
+// owner is a Store that has begun calls, as others know it. While it is there it
+// holds the lock of a file beside the store, which the system takes away where
+// its process ends, however it does, and which it keeps while it is stopped. So
+// it never has to be guessed from a clock whether somebody is still there.
+type owner struct {
+	id   string
+	file *os.File
+	held
+}
+
+// ownerMark stands between the name of a store and the id of an owner.
+const ownerMark = "-owner-"
+
+// ownerFile is where the lock of an owner is: beside the file that a link leads to.
+func (s *Store) ownerFile(id string) string { return s.files[0].path + ownerMark + id }
+
+// isOwner refuses what would lead to another file.
+func isOwner(id string) bool {
+	return len(id) == len(rand.Text()) && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
+}
+
+// owner is who this store is for others, from now on.
+func (s *Store) owner() (*owner, error) {
+	if o := s.own.Load(); o != nil {
+		return o, nil
+	}
+	s.owning.Lock()
+	defer s.owning.Unlock()
+	if o := s.own.Load(); o != nil {
+		return o, nil
+	}
+	if s.life.Err() != nil {
+		return nil, errClosed
+	}
+	for range 10 {
+		o, err := s.newOwner(rand.Text())
+		if err != nil {
+			return nil, writable(s.path+ownerMark, err)
+		}
+		if o != nil {
+			s.own.Store(o)
+			s.sweepOwners()
+			return o, nil
+		}
+	}
+	return nil, errors.New("the file of its owner was taken away ten times: see who does that")
+}
+
+// newOwner makes and locks the file of an owner; nil: somebody who sweeps was
+// quicker.
+func (s *Store) newOwner(id string) (_ *owner, err error) {
+	name := s.ownerFile(id)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	locked, err := lock(f, false)
+	if err == nil {
+		err = f.Chmod(0o600) // the umask may have taken more away
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(name))
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(name))
+	}
+	o := &owner{id, f, held{name, info}}
+	if !locked || o.there() != nil {
+		return nil, f.Close()
+	}
+	return o, nil
+}
+
+// there reports that the file is not the owner's any more: then others take it for
+// gone.
+func (o *owner) there() error {
+	if o == nil {
+		return nil
+	}
+	now, err := os.Stat(o.path)
+	if err == nil && !os.SameFile(now, o.FileInfo) {
+		err = errors.New("it is another file now")
+	}
+	if err != nil {
+		return fmt.Errorf("%s was taken away while it was in use (%s): start again: %w", filepath.Base(o.path), err, durable.ErrStale)
+	}
+	return nil
+}
+
+// leave is the end of an owner.
+func (s *Store) leave() error {
+	s.owning.Lock()
+	defer s.owning.Unlock()
+	o := s.own.Load()
+	if o == nil {
+		return nil
+	}
+	if o.there() != nil {
+		return o.file.Close() // what is there now is not ours
+	}
+	return remove(o.file, o.path)
+}
+
+// remove removes a file that is open and locked, and lets go of it. Not every
+// system can remove one that is open.
+func remove(f *os.File, name string) error {
+	err := os.Remove(name)
+	if closing := f.Close(); err != nil {
+		err = os.Remove(name)
+	} else {
+		err = closing
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// alive reports whether an owner is there.
+func (s *Store) alive(id string) (bool, error) {
+	if o := s.own.Load(); o != nil && o.id == id {
+		return true, nil
+	}
+	if !isOwner(id) {
+		return false, &damage{fmt.Sprintf("got the owner %q", id)}
+	}
+	f, err := os.Open(s.ownerFile(id))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	defer f.Close()
+	free, err := lock(f, true)
+	return !free && err == nil, err
+}
+
+// sweepOwners removes the files of those who are gone. What it cannot remove
+// stays until the next time.
+func (s *Store) sweepOwners() {
+	all, err := os.ReadDir(filepath.Dir(s.files[0].path))
+	if err != nil {
+		return
+	}
+	for _, one := range all {
+		id, ok := strings.CutPrefix(one.Name(), filepath.Base(s.files[0].path)+ownerMark)
+		if !ok || !isOwner(id) || id == s.own.Load().id {
+			continue
+		}
+		f, err := os.OpenFile(s.ownerFile(id), os.O_RDWR, 0)
+		if err != nil {
+			continue
+		}
+		if free, err := lock(f, false); err == nil && free {
+			_ = remove(f, s.ownerFile(id))
+		} else {
+			f.Close()
+		}
+	}
+}
