@@ -112,9 +112,9 @@ func (m *MemoryJournal) Begin(ctx context.Context, r Record) (Record, error) {
 	}
 	if at := b.byPlace[r.Place]; at != nil {
 		switch left := at.State == Running && at.owner != b.owners; {
-		case at.Given != r.Given:
+		case at.Given != r.Given || at.Key == r.Key && at.Digest != r.Digest:
 			return b.shown(at), ErrAnother
-		case !left || !at.Repeats || !r.Repeats:
+		case !left || !at.Repeats || !r.Repeats || at.Key != r.Key:
 			return b.shown(at), ErrBegun
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/store"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -102,5 +101,3 @@ func (l *lab) whole(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-var _ durable.Place

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/ferrule-dev/ferrule"
-	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -274,5 +273,3 @@ func TestStoreDamaged(t *testing.T) {
 		}
 	})
 }
-
-var _ durable.Journal

@@ -23,7 +23,7 @@ type entry struct {
 	Results []outcome `json:"results,omitempty"`
 	// Left is what a process was told of the calls of the turn that it goes on
 	// with, and Life which process.
-	Left map[string]ferrule.Fate `json:"left,omitempty"`
+	Left map[string]durable.Fate `json:"left,omitempty"`
 	Life int                     `json:"life,omitempty"`
 }
 
@@ -137,9 +137,9 @@ func (t transcript) left(ctx context.Context, rt *ferrule.Runtime, e entry) erro
 	if err != nil {
 		return err
 	}
-	e.Left = make(map[string]ferrule.Fate)
+	e.Left = make(map[string]durable.Fate)
 	for _, l := range all {
-		e.Left[l.CallID] = l.Fate
+		e.Left[l.CallID], _ = l.Fate()
 	}
 	return t.add(e)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -54,10 +54,10 @@ func innocent() *evidence {
 		},
 		transcript: []entry{
 			{Turn: 1, At: 0},
-			{Turn: 1, At: 0, Life: 2, Left: map[string]ferrule.Fate{"c0": ferrule.FateDone, "c1": ferrule.FateUnknown, "c2": ferrule.FateAgain}},
+			{Turn: 1, At: 0, Life: 2, Left: map[string]durable.Fate{"c0": durable.FateDone, "c1": durable.FateUnknown, "c2": durable.FateAgain}},
 			{Turn: 1, At: 0, Results: []outcome{o("c0", "alone", "n1"), {ID: "f-c1", CallID: "c1", Kind: tool.OutcomeUnknown}, o("c2", "k", "n4")}},
 			{Turn: 4, At: 1},
-			{Turn: 4, At: 1, Life: 3, Left: map[string]ferrule.Fate{"c3": ferrule.FateDone, "c4": ferrule.FateAgain}},
+			{Turn: 4, At: 1, Life: 3, Left: map[string]durable.Fate{"c3": durable.FateDone, "c4": durable.FateAgain}},
 			{Turn: 4, At: 1, Results: []outcome{
 				o("c3", "k", "n4"), o("c4", "put", "n6"), o("c5", "look", "n7"),
 				{ID: "f-c6", CallID: "c6", Kind: tool.Failed},
@@ -106,10 +106,10 @@ func TestJudge(t *testing.T) {
 		"one id twice":                     {func(e *evidence) { e.transcript[5].Results[0].ID = "f-c0" }, `c3: got the id "f-c0", want one of its own`},
 		"a turn without end":               {func(e *evidence) { e.transcript = e.transcript[:4] }, "got results of 1 turns, want 2"},
 		"a number used twice":              {func(e *evidence) { e.transcript[3].Turn = 1 }, "a number above 1"},
-		"told to be done, and run again":   {func(e *evidence) { e.transcript[1].Left["c2"] = ferrule.FateDone }, `order c2: process 2 was told "done"`},
-		"told to run again, and unknown":   {func(e *evidence) { e.transcript[1].Left["c1"] = ferrule.FateAgain }, `note c1: process 2 was told "again"`},
-		"told to be unknown, and run":      {func(e *evidence) { e.transcript[4].Left["c4"] = ferrule.FateUnknown }, `put c4: process 3 was told "unknown"`},
-		"told that somebody else is at it": {func(e *evidence) { e.transcript[4].Left["c3"] = ferrule.FateRuns }, `order c3: process 3 was told "runs"`},
+		"told to be done, and run again":   {func(e *evidence) { e.transcript[1].Left["c2"] = durable.FateDone }, `order c2: process 2 was told "done"`},
+		"told to run again, and unknown":   {func(e *evidence) { e.transcript[1].Left["c1"] = durable.FateAgain }, `note c1: process 2 was told "again"`},
+		"told to be unknown, and run":      {func(e *evidence) { e.transcript[4].Left["c4"] = durable.FateUnknown }, `put c4: process 3 was told "unknown"`},
+		"told that somebody else is at it": {func(e *evidence) { e.transcript[4].Left["c3"] = durable.FateRunning }, `order c3: process 3 was told "running"`},
 		"conflicting calls side by side": {func(e *evidence) {
 			e.runs[0].ended = 3
 		}, "mark c0 and note c1 conflict, and ran side by side"},

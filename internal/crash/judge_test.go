@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -235,9 +235,9 @@ func (j *judge) foretold() {
 			s, ended := steps[id], j.got[id].Kind != tool.OutcomeUnknown
 			again := slices.ContainsFunc(j.byLine[s.effect()], func(r *ran) bool { return r.life >= e.Life })
 			switch {
-			case fate == ferrule.FateDone && ended && !again:
-			case fate == ferrule.FateAgain && ended && s.repeats():
-			case fate == ferrule.FateUnknown && !ended && !again:
+			case fate == durable.FateDone && ended && !again:
+			case fate == durable.FateAgain && ended && s.repeats():
+			case fate == durable.FateUnknown && !ended && !again:
 			default:
 				j.fault("%s %s: process %d was told %q; it ran then: %v; its outcome is known: %v", s.Tool, id, e.Life, fate, again, ended)
 			}

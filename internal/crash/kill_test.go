@@ -33,9 +33,6 @@ const (
 
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	if _, ok := any((*store.Store)(nil)).(durable.Journal); !ok {
-		t.Skip("the store is no journal yet")
-	}
 	first := *seed
 	if first == 0 {
 		first = rand.Uint64()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/durable"
@@ -56,8 +57,8 @@ func TestStaleProcess(t *testing.T) {
 		t.Parallel()
 		p, number, l := holding(t, "mark")
 		left, err := l.runtime.Resume(t.Context(), durable.Place{Session: session().Session, Turn: number})
-		if err != nil || len(left) != 1 || left[0].Fate != ferrule.FateRuns {
-			t.Errorf("Resume: got %+v, %v, want one that %s", left, err, ferrule.FateRuns)
+		if err != nil || len(left) != 1 || fateOf(left[0]) != durable.FateRunning {
+			t.Errorf("Resume: got %+v, %v, want one that is %s", left, err, durable.FateRunning)
 		}
 		done := make(chan tool.Result, 1)
 		go func() {
@@ -83,7 +84,12 @@ func holding(t *testing.T, what string) (p *process, number int, l *lab) {
 	if _, err := fmt.Sscan(p.line(), &number); err != nil {
 		t.Fatalf("%v: %s", err, p.stain.String())
 	}
-	grown(nil, o.file(effectsFile), 1)
+	for { // until its tool runs
+		if _, err := os.Stat(o.file(effectsFile)); err == nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
 	l = &lab{path: o.file(storeFile), did: o.effects()}
 	l.open(t)
 	t.Cleanup(func() { _ = l.close(context.Background()) })
@@ -164,6 +170,11 @@ func (p *process) goOn(t *testing.T) (got outcome) {
 	return got
 }
 
+func fateOf(r durable.Record) durable.Fate {
+	fate, _ := r.Fate()
+	return fate
+}
+
 func stale(t *testing.T, what string, taken bool) {
 	t.Helper()
 	p, number, l := holding(t, what)
@@ -191,18 +202,18 @@ func stale(t *testing.T, what string, taken bool) {
 		if err != nil || len(left) != 1 {
 			t.Fatalf("Resume: got %+v, %v", left, err)
 		}
-		want := ferrule.FateUnknown
+		want := durable.FateUnknown
 		switch {
 		case s.repeats() && taken:
-			want = ferrule.FateDone
+			want = durable.FateDone
 			if r := left[0].Result; r == nil || r.String() != other.String() {
 				t.Errorf("recorded is %v, want %q", r, other)
 			}
 		case s.repeats():
-			want = ferrule.FateAgain
+			want = durable.FateAgain
 		}
-		if left[0].Fate != want {
-			t.Errorf("Resume: got %s, want %s", left[0].Fate, want)
+		if got := fateOf(left[0]); got != want {
+			t.Errorf("Resume: got %s, want %s", got, want)
 		}
 		if err := l.close(t.Context()); err != nil {
 			t.Error(err)

@@ -60,16 +60,11 @@ func openWorld(ctx context.Context, path string, of effects) (*world, error) {
 func runtimeOn(s *store.Store) *ferrule.Runtime {
 	return &ferrule.Runtime{
 		Policy: policy.AllowOwn{},
-		Inbox:  s, Ledger: s,
+		Inbox:  s, Ledger: s, Journal: s,
 		Answer: func(context.Context, policy.Question) (policy.Answer, error) {
 			return policy.Answer{Allow: true, By: "ada"}, nil
 		},
 	}
-}
-
-func journalOf(s *store.Store) durable.Journal {
-	j, _ := any(s).(durable.Journal)
-	return j
 }
 
 // verify reports what is wrong with the chain of the record.
@@ -130,10 +125,7 @@ func look(t *testing.T, o orders, f func(*store.Store)) {
 func records(t *testing.T, s *store.Store, turn int) map[string]durable.Record {
 	t.Helper()
 	of := session()
-	if journalOf(s) == nil {
-		return nil
-	}
-	list, err := journalOf(s).Open(t.Context(), durable.Place{Principal: of.Principal, Session: of.Session, Turn: turn})
+	list, err := s.Open(t.Context(), durable.Place{Principal: of.Principal, Session: of.Session, Turn: turn})
 	if err != nil {
 		t.Fatal(err)
 	}
