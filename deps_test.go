@@ -29,7 +29,7 @@ var architecture = map[string]arrows{
 		ours:  "policy tool",
 		third: "github.com/cedar-policy/cedar-go",
 	},
-	"audit":   {ours: "tool"},
+	"audit":   {ours: "tool", tests: "tooltest"},
 	"durable": {ours: "tool", tests: "tooltest"},
 	"schema": {
 		third: "github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json golang.org/x/text",
@@ -53,9 +53,9 @@ var architecture = map[string]arrows{
 	"internal/crash":       {tests: ". durable policy store tool"},
 	"internal/hostile":     {},
 	"internal/terminal":    {ours: "policy", third: "charm.land/bubbletea/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term golang.org/x/text", tests: "tool"},
-	"store":                {ours: "durable policy", third: "modernc.org/sqlite", tests: ". tool tooltest"},
+	"store":                {ours: "audit durable policy", third: "modernc.org/sqlite", tests: ". tool tooltest"},
 	"tokens":               {third: "github.com/tiktoken-go/tokenizer"},
-	"tooltest":             {ours: ". durable policy tool"},
+	"tooltest":             {ours: ". audit durable policy tool"},
 }
 
 // testModules may be imported by any test and by nothing else. What is listed

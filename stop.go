@@ -115,8 +115,8 @@ func (t *Turn) stopSiblings(c *call) {
 // abort ends those of the chosen calls that have not begun or wait for a person,
 // and tells running ones whose tool says Cancel.
 func (t *Turn) abort(why *stop, chosen func(*call) bool) {
-	var now []*call
 	t.mu.Lock()
+	now := make([]*call, 0, t.open)
 	for _, c := range t.calls {
 		if c.claimed || !chosen(c) {
 			continue

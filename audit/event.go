@@ -1,6 +1,14 @@
 // Package audit says what an event is: every decision about a call and every
 // effect of one, as the runtime saw it. What is made of events (a log, a page,
 // spans) reads this one stream.
+//
+// A [Log] puts events on the record, each as an [Entry], a line of JSON. In a log
+// that can be shown to be unchanged each line is a [Row]: each writer numbers its
+// own and links each to the one before it ([Chain]). [Verify] follows the links.
+// That the end of a log was not taken away, and that nobody wrote all of it anew,
+// only a [Head] shows, which was signed and kept elsewhere.
+//
+// [Memory] and [Lines] are logs; package store has one in a file.
 package audit
 
 import (

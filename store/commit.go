@@ -37,6 +37,7 @@ type job struct {
 	// not lazy, or by itself after lazyTime. Where it could not be done it stays
 	// the first of the queue, and what stands behind it is not done either.
 	lazy bool
+	kept func() // is called where a lazy one is done
 
 	done chan error // of one; nil: lazy
 	err  error      // the verdict
@@ -361,8 +362,11 @@ func (c *committer) finish(jobs []*job) {
 	c.commits.Add(1)
 	c.jobs.Add(int64(len(jobs)))
 	for _, j := range jobs {
-		if !j.lazy {
+		switch {
+		case !j.lazy:
 			j.done <- j.err
+		case j.kept != nil:
+			j.kept()
 		}
 	}
 }

@@ -87,6 +87,26 @@ CREATE TABLE calls (
 ) STRICT;
 CREATE UNIQUE INDEX calls_place ON calls (session, turn, place, principal, tenant);
 CREATE UNIQUE INDEX calls_key ON calls (key) WHERE key <> '';
+CREATE TABLE log (
+	place  INTEGER PRIMARY KEY, -- from 1, without a gap
+	writer INTEGER NOT NULL, -- the key of one
+	number INTEGER NOT NULL, -- of what this writer wrote, from 1
+	call   TEXT NOT NULL, -- '': it is of none
+	line   TEXT NOT NULL,
+	hash   BLOB NOT NULL
+) STRICT;
+CREATE INDEX log_call ON log (call) WHERE call <> '';
+CREATE TABLE log_writers (
+	key    INTEGER PRIMARY KEY,
+	writer TEXT NOT NULL UNIQUE,
+	number INTEGER NOT NULL, -- of the last line
+	hash   BLOB NOT NULL -- of the last line
+) STRICT;
+CREATE TABLE log_name (
+	name   TEXT NOT NULL, -- of the log, in its heads
+	headed TEXT NOT NULL -- when the last head was made
+) STRICT;
+INSERT INTO log_name (name, headed) VALUES (lower(hex(randomblob(16))), '');
 CREATE TABLE blobs (
 	owner  TEXT NOT NULL,
 	handle TEXT NOT NULL,
