@@ -48,6 +48,7 @@ type call struct {
 	history  *history     // of its agent; nil: it has no place there
 	place    int          // in it
 	origin   *tool.Origin // of the page that its tool read
+	hosted   string       // the question that the host's function was asked
 	told     string       // of a loop, beside its result
 	entered  *entered     // it is in the journal
 	missing  uint64       // events that were not on the record when it arrived
