@@ -29,8 +29,10 @@ var architecture = map[string]arrows{
 		ours:  "policy tool",
 		third: "github.com/cedar-policy/cedar-go",
 	},
-	"audit":   {ours: "tool"},
-	"durable": {ours: "tool", tests: "tooltest"},
+	"audit":          {ours: "tool"},
+	"durable":        {ours: "tool", tests: "tooltest"},
+	"secret":         {},
+	"secret/keyring": {ours: "secret", third: "github.com/zalando/go-keyring"},
 	"schema": {
 		third: "github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json golang.org/x/text",
 		tests: "internal/hostile",
