@@ -349,7 +349,7 @@ func (c *call) finish(res tool.Result) tool.Result {
 	for _, text := range c.beside {
 		res.Content = append(slices.Clip(res.Content), tool.Text(text))
 	}
-	res = set.cleaned(c.req, res) // 10
+	res = c.scrubbed(res) // 10
 	if res.Err != nil {
 		res.Err = wellFormed(res.Err)
 	}
@@ -367,12 +367,4 @@ func (c *call) finish(res tool.Result) tool.Result {
 		c.tellEnd(res)
 	}
 	return res
-}
-
-// cleaned is phase 10.
-func (s *settings) cleaned(r *tool.Request, res tool.Result) tool.Result {
-	if s.clean == nil {
-		return res
-	}
-	return s.clean(r, res)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // markOf is what stands for a value: no value, nor a part of one that could be
@@ -180,14 +181,29 @@ func (v *Vault) ScrubJSON(text json.RawMessage) (clean json.RawMessage, found []
 	if !v.Live() {
 		return text, nil
 	}
-	c, found := v.Scrub(string(text))
-	if len(found) == 0 {
+	if len(v.Within(text)) == 0 {
 		return text, nil
 	}
+	c, found := v.Scrub(string(text))
 	if clean = json.RawMessage(c); !json.Valid(clean) {
 		clean = json.RawMessage(v.shared.scan.Load().scrubJSON(string(text)))
 	}
 	return clean, found
+}
+
+// Within are the names of the secrets whose values stand in data.
+func (v *Vault) Within(data []byte) (found []string) {
+	if !v.Live() || len(data) == 0 {
+		return nil
+	}
+	s := v.shared.scan.Load()
+	spans, _ := s.scan(view(data), true)
+	return s.named(nil, spans)
+}
+
+// view is bytes as text for as long as they are looked at, without a copy.
+func view(b []byte) string {
+	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // nobody changes them meanwhile
 }
 
 // firstOf is the first byte of a text that is no space.
