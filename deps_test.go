@@ -22,15 +22,17 @@ type arrows struct {
 // A third-party module stands in as few rows as can be, so that it can be
 // exchanged in one place.
 var architecture = map[string]arrows{
-	".":      {ours: "audit durable policy schema tool"},
+	".":      {ours: "audit durable policy schema secret tool"},
 	"tool":   {ours: "schema"},
 	"policy": {ours: "tool", tests: "tooltest"},
 	"policy/cedar": {
 		ours:  "policy tool",
 		third: "github.com/cedar-policy/cedar-go",
 	},
-	"audit":   {ours: "tool"},
-	"durable": {ours: "tool", tests: "tooltest"},
+	"audit":          {ours: "tool", tests: "tooltest"},
+	"durable":        {ours: "tool", tests: "tooltest"},
+	"secret":         {},
+	"secret/keyring": {ours: "secret", third: "github.com/zalando/go-keyring"},
 	"schema": {
 		third: "github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json golang.org/x/text",
 		tests: "internal/hostile",
@@ -42,6 +44,7 @@ var architecture = map[string]arrows{
 	"examples/asking":      {ours: ". audit policy tool"},
 	"examples/bigresult":   {ours: ". durable tool"},
 	"examples/commandhook": {ours: ". policy tool"},
+	"examples/crash":       {ours: ". durable policy store tool"},
 	"examples/hello":       {ours: ". audit policy tool"},
 	"examples/hooks":       {ours: ". audit policy tool"},
 	"examples/owntool":     {ours: ". audit policy tool"},
@@ -50,11 +53,12 @@ var architecture = map[string]arrows{
 	"examples/streaming":   {ours: ". tool"},
 	"internal/check":       {},
 	"internal/config":      {ours: "policy", third: "go.yaml.in/yaml/v3"},
+	"internal/crash":       {tests: ". durable policy store tool"},
 	"internal/hostile":     {},
 	"internal/terminal":    {ours: "policy", third: "charm.land/bubbletea/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term golang.org/x/text", tests: "tool"},
-	"store":                {ours: "durable policy tool", third: "golang.org/x/sys modernc.org/sqlite", tests: ". tooltest"},
+	"store":                {ours: "audit durable policy tool", third: "golang.org/x/sys modernc.org/sqlite", tests: ". tooltest"},
 	"tokens":               {third: "github.com/tiktoken-go/tokenizer"},
-	"tooltest":             {ours: ". durable policy tool"},
+	"tooltest":             {ours: ". audit durable policy tool"},
 }
 
 // testModules may be imported by any test and by nothing else. What is listed

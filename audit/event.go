@@ -1,6 +1,14 @@
 // Package audit says what an event is: every decision about a call and every
 // effect of one, as the runtime saw it. What is made of events (a log, a page,
 // spans) reads this one stream.
+//
+// A [Log] puts events on the record, each as an [Entry], a line of JSON. In a log
+// that can be shown to be unchanged each line is a [Row]: each writer numbers its
+// own and links each to the one before it ([Chain]). [Verify] follows the links.
+// That the end of a log was not taken away, and that nobody wrote all of it anew,
+// only a [Head] shows, which was signed and kept elsewhere.
+//
+// [Memory] and [Lines] are logs; package store has one in a file.
 package audit
 
 import (
@@ -56,9 +64,9 @@ const (
 	Moved     Kind = "moved"     // its claims are others now: it is scheduled anew
 	Started   Kind = "started"   // the tool runs
 	Updated   Kind = "updated"   // output or progress while it runs
-	Blocked   Kind = "blocked"   // a hook stopped it
-	Used      Kind = "used"      // a secret was given to its tool
-	Scrubbed  Kind = "scrubbed"  // a secret was taken out of what it said
+	Blocked   Kind = "blocked"   // a hook stopped it, or a secret was refused (by secrets)
+	Used      Kind = "used"      // a secret, which Text names, was given to its tool
+	Scrubbed  Kind = "scrubbed"  // secrets, which Text names, were taken out of what it said
 	Joined    Kind = "joined"    // it has the result of another call, which did the same
 	Retried   Kind = "retried"   // the tool runs once more
 	Cut       Kind = "cut"       // its result was too long

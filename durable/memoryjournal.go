@@ -75,9 +75,9 @@ func (m *MemoryJournal) Begin(ctx context.Context, r Record) (Record, error) {
 	at := m.places[r.Place]
 	if at != nil {
 		switch {
-		case at.Given != r.Given:
+		case at.Given != r.Given || at.Key == r.Key && at.Digest != r.Digest:
 			return at.copy(), refused(r, ErrAnother)
-		case at.State == Done || at.Live || !at.Repeats || !r.Repeats:
+		case at.State == Done || at.Live || !at.Repeats || !r.Repeats || at.Key != r.Key:
 			return at.copy(), refused(r, ErrBegun)
 		}
 		n.Attempt = at.Attempt + 1

@@ -37,6 +37,7 @@ type job struct {
 	// not lazy, or by itself after lazyTime. Where it could not be done it stays
 	// the first of the queue, and what stands behind it is not done either.
 	lazy bool
+	kept func() // is called where a lazy one is done
 
 	done chan error // of one; nil: lazy
 	err  error      // the verdict
@@ -347,7 +348,7 @@ func (s *Store) perform(ctx context.Context, jobs []*job) error {
 		}
 	}
 	if err == nil {
-		err = s.moved() // else nobody else would know of it
+		err = s.moved() // then nobody else would know of it, nor a later process
 	}
 	if err != nil || len(jobs) == 0 {
 		s.pen.undo(ctx)
@@ -361,8 +362,11 @@ func (c *committer) finish(jobs []*job) {
 	c.commits.Add(1)
 	c.jobs.Add(int64(len(jobs)))
 	for _, j := range jobs {
-		if !j.lazy {
+		switch {
+		case !j.lazy:
 			j.done <- j.err
+		case j.kept != nil:
+			j.kept()
 		}
 	}
 }

@@ -184,7 +184,7 @@ func TestLazy(t *testing.T) {
 	t.Run("U1 a flush says when they are kept", func(t *testing.T) {
 		t.Parallel()
 		s := lines(t)
-		if err := errors.Join(s.Later(line("a")), s.Later(line("b")), s.Flush(t.Context())); err != nil {
+		if err := errors.Join(s.Later(line("a")), s.Later(line("b")), s.FlushJobs(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 		wantLines(t, s, "a b")
@@ -195,7 +195,7 @@ func TestLazy(t *testing.T) {
 		if err := errors.Join(s.Commit(t.Context(), true, line("a")), s.Later(line("b")), s.Later(line("a")), s.Later(line("c"))); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Flush(t.Context()); err == nil {
+		if err := s.FlushJobs(t.Context()); err == nil {
 			t.Error("flush: got nil, though a line is not kept")
 		}
 		if err := s.Commit(t.Context(), true, line("d")); err == nil {

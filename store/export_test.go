@@ -49,11 +49,11 @@ func (s *Store) Commit(ctx context.Context, synced bool, do Do) error {
 	return s.commit(ctx, "test", synced, do.job())
 }
 
-// Later queues a lazy job, Flush waits for those that were queued.
+// Later queues a lazy job, FlushJobs waits for those that were queued.
 func (s *Store) Later(do Do) error { return s.later("test", do.job()) }
 
-// Flush waits for lazy jobs.
-func (s *Store) Flush(ctx context.Context) error { return s.flush(ctx, "test") }
+// FlushJobs waits for lazy jobs.
+func (s *Store) FlushJobs(ctx context.Context) error { return s.flush(ctx, "test") }
 
 // Hold has everybody who writes wait until it is let go.
 func (s *Store) Hold() (leave func()) {
@@ -75,3 +75,6 @@ func (s *Store) Commits() (commits, jobs int64) {
 
 // MostLazy is how many lazy jobs can wait.
 const MostLazy = mostLazy
+
+// MostWaiting sets how many lines of the log can wait.
+func (s *Store) MostWaiting(n int) { s.log.most = n }

@@ -155,9 +155,9 @@ func (p *pen) prepare(ctx context.Context, query string, args []any) (driver.Stm
 		switch v := arg.(type) {
 		case int:
 			arg = int64(v)
-		case int64, string:
+		case int64, string, []byte:
 		default:
-			return nil, fmt.Errorf("got an argument %T, want a number or a text", v)
+			return nil, fmt.Errorf("got an argument %T, want a number, a text or bytes", v)
 		}
 		p.args = append(p.args, driver.NamedValue{Ordinal: i + 1, Value: arg})
 	}
@@ -232,6 +232,11 @@ func assign(to any, v driver.Value) error {
 	case *string:
 		if text, ok := v.(string); ok {
 			*to = text
+			return nil
+		}
+	case *[]byte:
+		if bytes, ok := v.([]byte); ok {
+			*to = bytes
 			return nil
 		}
 	case *int64:

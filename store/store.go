@@ -54,6 +54,7 @@ type Store struct {
 	shorten atomic.Bool            // it is time to see to that
 	watch   watching
 	commits committer
+	log     logging
 	running running
 	owning  sync.Mutex            // of who becomes or ends own
 	own     atomic.Pointer[owner] // who this is for others; nil: nobody yet

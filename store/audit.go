@@ -1,0 +1,222 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/ferrule-dev/ferrule/audit"
+)
+
+var _ audit.Log = (*Store)(nil)
+
+const (
+	// mostWaiting is how many lines can wait to be written, and mostText how many
+	// bytes.
+	mostWaiting = 100_000
+	mostText    = 64 << 20
+	// rowsAtOnce is how many lines one statement inserts.
+	rowsAtOnce = 32
+	// maxSpare is how much room is kept for the next lines, in bytes.
+	maxSpare = 1 << 20
+)
+
+// logging is what is to be written to the log.
+type logging struct {
+	mu      sync.Mutex
+	enc     audit.Encoder
+	open    *sheet // takes lines; nil: the next one makes one
+	spare   *sheet // was written: its room can be used again
+	most    int    // lines that can wait; 0: mostWaiting
+	waiting int    // lines that were appended and are not written yet
+	bytes   int    // of those
+}
+
+// sheet is lines that are written together, by one job. It takes more until it is
+// written the first time: then it stays as it is, because it may be written again.
+type sheet struct {
+	writer string
+	text   []byte
+	lines  []inked
+}
+
+// inked is a line of a sheet.
+type inked struct {
+	call string
+	end  int // in its text
+}
+
+// Append takes events. They are written with the next thing that is, or a little
+// later. Where they cannot be written they wait, and once too many do it is an
+// error, until there is room again.
+func (s *Store) Append(events ...audit.Event) error {
+	const what = "append to the log"
+	if err := s.usable(); err != nil {
+		return s.fault(s.life, what, err)
+	}
+	l := &s.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting >= cmp.Or(l.most, mostWaiting) || l.bytes >= mostText {
+		return s.fault(s.life, what, fmt.Errorf("%d lines wait that could not be written: see what else the store says", l.waiting))
+	}
+	if l.open == nil {
+		o, err := s.owner()
+		if err != nil {
+			return s.fault(s.life, what, err)
+		}
+		l.open, l.spare = cmp.Or(l.spare, new(sheet)), nil
+		l.open.writer = o.id
+	}
+	lines, text := len(l.open.lines), len(l.open.text)
+	l.open.add(&l.enc, events)
+	l.waiting += len(l.open.lines) - lines
+	l.bytes += len(l.open.text) - text
+	sh := l.open
+	if lines > 0 || len(sh.lines) == 0 { // its job is queued, or there is nothing to do
+		return nil
+	}
+	_, err := s.queue(&job{
+		lazy: true,
+		do:   func(ctx context.Context, p *pen) error { return s.ink(ctx, p, sh) },
+		kept: func() { l.kept(sh) },
+	})
+	if err != nil {
+		l.waiting -= len(sh.lines)
+		l.bytes -= len(sh.text)
+		l.open = nil
+	}
+	return s.fault(s.life, what, err)
+}
+
+// add writes events to the sheet.
+func (sh *sheet) add(enc *audit.Encoder, events []audit.Event) {
+	for i := range events {
+		had := len(sh.text)
+		if sh.text = enc.Append(sh.text, &events[i]); len(sh.text) > had {
+			sh.lines = append(sh.lines, inked{events[i].Call(), len(sh.text)})
+		}
+	}
+}
+
+// ink writes a sheet, which takes nothing more from now on.
+func (s *Store) ink(ctx context.Context, p *pen, sh *sheet) error {
+	s.log.mu.Lock()
+	if s.log.open == sh {
+		s.log.open = nil
+	}
+	s.log.mu.Unlock()
+	return writeSheet(ctx, p, sh)
+}
+
+// kept counts a sheet that was written.
+func (l *logging) kept(sh *sheet) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting -= len(sh.lines)
+	l.bytes -= len(sh.text)
+	if cap(sh.text) <= maxSpare {
+		sh.text, sh.lines = sh.text[:0], sh.lines[:0]
+		l.spare = sh
+	}
+}
+
+// record writes events in a transaction that is under way.
+func (s *Store) record(ctx context.Context, p *pen, events ...audit.Event) error {
+	o, err := s.owner()
+	if err != nil {
+		return err
+	}
+	sh := sheet{writer: o.id}
+	sh.add(new(audit.Encoder), events)
+	return writeSheet(ctx, p, &sh)
+}
+
+// Flush waits until all that was appended is committed: the end of this process
+// does not undo it, but that of the machine may, until something is synced.
+func (s *Store) Flush(ctx context.Context) error {
+	s.log.mu.Lock()
+	waiting := s.log.waiting
+	s.log.mu.Unlock()
+	if waiting == 0 {
+		return nil
+	}
+	return s.flush(ctx, "write the log")
+}
+
+const (
+	endOfLog     = `SELECT coalesce(max(place), 0) FROM log`
+	markOfWriter = `SELECT key, number, hash FROM log_writers WHERE writer = ?`
+	newWriter    = `INSERT INTO log_writers (writer, number, hash) VALUES (?, ?, ?)`
+	setMark      = `UPDATE log_writers SET number = ?, hash = ? WHERE key = ?`
+	insertLines  = `INSERT INTO log (place, writer, number, call, line, hash) VALUES (?, ?, ?, ?, ?, ?)`
+)
+
+// writeSheet gives lines their places, numbers and links, and writes them. All
+// that these follow from is read in the same transaction, so where it is undone
+// nothing of it stays.
+func writeSheet(ctx context.Context, p *pen, sh *sheet) error {
+	var place int64
+	if err := p.row(ctx, endOfLog, nil, &place); err != nil {
+		return err
+	}
+	key, chain, err := chainOf(ctx, p, sh.writer)
+	if err != nil {
+		return err
+	}
+	start := 0
+	args := make([]any, 0, 6*min(len(sh.lines), rowsAtOnce))
+	for i, l := range sh.lines {
+		line := sh.text[start:l.end]
+		start = l.end
+		place++
+		hash := chain.Add(place, line)
+		args = append(args, place, key, chain.Number, l.call, string(line), hash[:])
+		if rows := len(args) / 6; rows == rowsAtOnce || i == len(sh.lines)-1 {
+			if err := insert(ctx, p, args); err != nil {
+				return err
+			}
+			args = args[:0]
+		}
+	}
+	_, err = p.exec(ctx, setMark, chain.Number, chain.Hash[:], key)
+	return err
+}
+
+// insert inserts rows by as few statements as there are bits in their number, so
+// that a few statements serve every number.
+func insert(ctx context.Context, p *pen, args []any) error {
+	for rows := rowsAtOnce; rows > 0; rows /= 2 {
+		if len(args) < 6*rows {
+			continue
+		}
+		query := insertLines + strings.Repeat(", (?, ?, ?, ?, ?, ?)", rows-1)
+		if _, err := p.exec(ctx, query, args[:6*rows]...); err != nil {
+			return err
+		}
+		args = args[6*rows:]
+	}
+	return nil
+}
+
+// chainOf is where the chain of a writer ends, and its key in the log.
+func chainOf(ctx context.Context, p *pen, writer string) (key int64, c audit.Chain, err error) {
+	var hash []byte
+	c.Mark = audit.Begin(writer)
+	err = p.row(ctx, markOfWriter, []any{writer}, &key, &c.Number, &hash)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		_, err = p.exec(ctx, newWriter, writer, 0, c.Hash[:])
+		return p.inserted, c, err
+	case err != nil:
+		return 0, c, err
+	case len(hash) != len(c.Hash):
+		return 0, c, &damage{fmt.Sprintf("got a hash of %d bytes", len(hash))}
+	}
+	c.Hash = audit.Hash(hash)
+	return key, c, nil
+}
