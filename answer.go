@@ -3,6 +3,7 @@ package ferrule
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/policy"
@@ -118,10 +119,16 @@ func atInbox[T any](c *call, f func(context.Context) (T, error)) (T, error) {
 // byAnswerFailed marks the answer of a host's function that failed.
 const byAnswerFailed = "Runtime.Answer failed"
 
-// askHost lets the host's function answer, beside the inbox. It holds no slot;
-// the turn waits for it.
-func (c *call) askHost(q policy.Question) {
+// askHost lets the host's function answer, once, beside the inbox. It holds no
+// slot; the turn waits for it.
+func (c *call) askHost(asked *policy.Question) {
 	t := c.turn
+	if t.set.answer == nil || c.hosted == asked.ID {
+		return
+	}
+	c.hosted = asked.ID
+	q := *asked // who answers may write into it
+	q.Claims, q.Offers = copyClaims(asked.Claims), slices.Clone(asked.Offers)
 	l := &lease{ctx: t.ctx, turn: t}
 	l.last(time.Until(q.Expires))
 	t.mu.Lock()

@@ -175,6 +175,7 @@ func (c *call) questionID() string {
 func (c *call) put(q *policy.Question) *tool.Error {
 	t := c.turn
 	q.ID = c.questionID()
+	q.Preview, q.Reason, q.Wants = t.set.scrubText(q.Preview), t.set.scrubText(q.Reason), t.set.scrubText(q.Wants)
 	c.posed++
 	if err := c.listen(q); err != nil {
 		return c.unasked(err)
@@ -186,11 +187,7 @@ func (c *call) put(q *policy.Question) *tool.Error {
 	if t.set.noted() {
 		c.emit(audit.Event{Kind: audit.Asked, By: q.Rule, Text: q.Reason + q.Wants, Question: q.ID})
 	}
-	if t.set.answer != nil {
-		shown := *q // who answers may write into it
-		shown.Claims, shown.Offers = copyClaims(q.Claims), slices.Clone(q.Offers)
-		c.askHost(shown)
-	}
+	c.askHost(q)
 	return nil
 }
 
@@ -234,6 +231,7 @@ func (c *call) use(q *policy.Question) (a policy.Answer, waiting bool, failure *
 		if err := c.orStopped(c.turn.watchInbox(nil)); err != nil { // by who asked first it failed
 			return a, false, c.unasked(err)
 		}
+		c.askHost(q) // of a question that another process has put nobody told it
 		return a, true, nil
 	case err != nil:
 		return a, false, c.unusable(err)

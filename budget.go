@@ -34,14 +34,15 @@ func (t *Turn) balance(from, to int) {
 		return
 	}
 	left := max(t.set.turnChars-t.spent, 0)
-	bytes := 0
+	total, longest := 0, 0 // bytes: there are never more characters
 	for i := from; i < to; i++ {
-		bytes += sum(t.results[i].Content, size)
+		bytes := sum(t.results[i].Content, size)
 		if e := t.results[i].Err; e != nil {
 			bytes += len(e.Text)
 		}
+		total, longest = total+bytes, max(longest, bytes)
 	}
-	if bytes <= left { // there are never more characters than bytes
+	if total <= left || longest <= leastCut { // nothing is cut
 		if t.streams { // else nothing comes after these
 			for i := from; i < to; i++ {
 				t.spent += t.calls[i].share(&t.results[i]).chars
@@ -56,11 +57,11 @@ func (t *Turn) balance(from, to int) {
 	for i, c := range calls {
 		shares[i] = c.share(&results[i])
 	}
-	total := balance(shares, left)
+	spent := balance(shares, left)
 	t.mu.Lock()
 	t.handing = false
 	t.cond.Broadcast()
-	t.spent += total
+	t.spent += spent
 	copy(t.results[from:to], results)
 }
 

@@ -147,12 +147,9 @@ func atJournal[T any](f func(context.Context) (T, error)) (T, error) {
 	return bounded(context.Background(), ledgerTime, f)
 }
 
-// strike ends the record of a call with its result. One that was given up ends
+// strike ends the record of a call, which is there, with its result. One that was given up ends
 // when it has returned: until then it may do something yet.
 func (c *call) strike(res tool.Result) error {
-	if c.entered == nil {
-		return nil
-	}
 	if c.lost.Load() && c.owes(res) {
 		return nil
 	}

@@ -3,6 +3,7 @@ package ferrule
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +16,25 @@ type book struct {
 	audit.Log
 	missing atomic.Uint64 // events that it did not take
 	why     atomic.Pointer[error]
+	room    sync.Pool // *[1]audit.Event: what is handed on would be made anew each time
+}
+
+// take hands an event on. What is thrown is an error.
+func (b *book) take(e *audit.Event) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = thrown(r)
+		}
+	}()
+	room, _ := b.room.Get().(*[1]audit.Event)
+	if room == nil {
+		room = new([1]audit.Event)
+	}
+	room[0] = *e
+	err = b.Append(room[:]...)
+	room[0] = audit.Event{}
+	b.room.Put(room)
+	return err
 }
 
 // noted reports whether somebody wants to know of events: else none is made.
@@ -22,6 +42,7 @@ func (s *settings) noted() bool { return s.observe != nil || s.book != nil }
 
 // emit puts an event on the record, and tells the observer.
 func (s *settings) emit(e audit.Event) {
+	e = s.scrubEvent(e)
 	e.Time = time.Now()
 	s.put(&e)
 	s.tell(e)
@@ -33,7 +54,7 @@ func (s *settings) put(e *audit.Event) {
 	if s.book == nil || e.Kind == audit.Updated {
 		return
 	}
-	if err := safe(func() error { return s.book.Append(*e) }); err != nil {
+	if err := s.book.take(e); err != nil {
 		s.book.why.Store(&err)
 		s.book.missing.Add(1)
 	}
@@ -68,20 +89,17 @@ func (c *call) unwritten() error {
 
 // flush sees to it that what happened to a call stays on the record.
 func (c *call) flush() error {
-	if c.turn.set.book == nil {
-		return nil
-	}
-	if err := c.turn.set.flush(); err != nil {
+	if err := c.turn.set.flush(context.Background()); err != nil {
 		return err
 	}
 	return c.unwritten()
 }
 
-func (s *settings) flush() error {
+func (s *settings) flush(ctx context.Context) error {
 	if s.book == nil {
 		return nil
 	}
-	if err := safe(func() error { return s.book.Flush(context.Background()) }); err != nil {
+	if err := safe(func() error { return s.book.Flush(ctx) }); err != nil {
 		return fmt.Errorf("Runtime.Log: %w", err)
 	}
 	return nil
@@ -114,12 +132,15 @@ func (c *call) putDown(res tool.Result) tool.Result {
 	if res.Err != nil && res.Err.Kind == tool.Suspended {
 		return res // it goes on
 	}
-	err := c.strike(res)
-	if err == nil {
+	var err error
+	if c.entered != nil {
+		err = c.strike(res)
+	}
+	if err == nil && c.turn.set.book != nil {
 		err = c.flush()
 	}
-	if err == nil {
-		return res
+	if err == nil || !c.ran && res.Err != nil {
+		return res // the other says that nothing was done
 	}
 	res = c.unrecorded(err)
 	if noted {
@@ -133,7 +154,7 @@ func (c *call) recordableInput(text string) string {
 	if in, _ := c.secret(); in {
 		return withheld
 	}
-	return text
+	return c.turn.set.scrubText(text)
 }
 
 // unrecorded is the result of a call that has run, and of which that could not be

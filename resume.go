@@ -9,31 +9,13 @@ import (
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// Left is what an earlier process, or this one, left of a call in the journal.
-type Left struct {
-	durable.Record
-	Fate Fate
-	Why  string // for the operator
-}
-
-// Fate is what becomes of a call when its turn is gone on with.
-type Fate string
-
-// What becomes of a call that the journal knows. One that it does not know has
-// not begun, or only reads, and runs.
-const (
-	FateDone    Fate = "done"    // its recorded result is its result
-	FateAgain   Fate = "again"   // it was under way, and runs again: that can do no harm
-	FateUnknown Fate = "unknown" // it was under way, and does not run again: a person must look
-	FateRuns    Fate = "runs"    // another process is at it, or another turn of this one
-)
-
 // Resume says what became of calls, after a crash: of a turn, of what has not
 // ended in a session, or, where no session is named, of all that has not ended.
-// Nothing runs. To go on, give the same calls to a turn of the same number
+// [durable.Record.Fate] says of each what will become of it, and why; a call of
+// which there is no record has not begun, or only reads. Nothing runs. To go on, give the same calls to a turn of the same number
 // ([TurnOptions]): a host keeps the number of a turn ([Turn.Number]) with its
 // calls before it adds them.
-func (rt *Runtime) Resume(ctx context.Context, of durable.Place) ([]Left, error) {
+func (rt *Runtime) Resume(ctx context.Context, of durable.Place) ([]durable.Record, error) {
 	set := rt.freeze()
 	if set.journal == nil {
 		return nil, errors.New("resume: there is no Runtime.Journal")
@@ -45,29 +27,7 @@ func (rt *Runtime) Resume(ctx context.Context, of durable.Place) ([]Left, error)
 	if err != nil {
 		return nil, fmt.Errorf("resume: %w", err)
 	}
-	all := make([]Left, len(records))
-	for i, r := range records {
-		all[i] = left(r)
-	}
-	return all, nil
-}
-
-func left(r durable.Record) Left {
-	switch {
-	case r.State == durable.Done && r.Resolved != "":
-		return Left{r, FateDone, r.Resolved + " said so"}
-	case r.State == durable.Done && r.Result == nil:
-		return Left{r, FateDone, "it ended; its result was not to be kept"}
-	case r.State == durable.Done:
-		return Left{r, FateDone, "it ended"}
-	case r.Live:
-		return Left{r, FateRuns, "it has not ended, and its process is there"}
-	case r.Repeats && r.Key != "":
-		return Left{r, FateAgain, "its process is gone; it has an idempotency key"}
-	case r.Repeats:
-		return Left{r, FateAgain, "its process is gone; its tool says that it is idempotent"}
-	}
-	return Left{r, FateUnknown, "its process is gone, and its tool does not say that it may run twice"}
+	return records, nil
 }
 
 // journalled is what the journal knows of a turn that is gone on with.
@@ -108,13 +68,13 @@ func (c *call) goesOn() bool {
 	if !ok {
 		return false // it has not begun
 	}
-	switch l := left(had); {
+	switch fate, _ := had.Fate(); {
 	case had.Given != c.given():
 		c.known, c.final = c.another(had.Tool), true
-	case l.Fate == FateDone:
+	case fate == durable.FateDone:
 		res := c.resultOf(&had)
 		c.recorded = &res
-	case l.Fate == FateUnknown:
+	case fate == durable.FateUnknown:
 		c.known, c.final = leftBehind(&had), true
 	default:
 		return false // it begins anew, or waits for who runs it

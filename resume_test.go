@@ -69,6 +69,21 @@ func TestRestart(t *testing.T) {
 			t.Errorf("pending: %d, %v, want 1", len(open), err)
 		}
 	})
+	t.Run("P6 a question that is not answered yet is put to the host's function of who goes on", func(t *testing.T) {
+		kept := new(policy.Memory)
+		n, _ := begins(t, kept, nil).turn(t, 0, sending("a"))
+		var asked atomic.Int64
+		second := begins(t, kept, func(rt *ferrule.Runtime, _ *tool.Tool) {
+			rt.Answer = func(context.Context, policy.Question) (policy.Answer, error) {
+				asked.Add(1)
+				return yes, nil
+			}
+		})
+		_, res := second.turn(t, n, sending("a"))
+		if res[0].Err != nil || second.runs.Load() != 1 || asked.Load() != 1 {
+			t.Errorf("got %v, ran %d times, asked %d times, want once", res[0].Err, second.runs.Load(), asked.Load())
+		}
+	})
 	t.Run("P6 a no counts after a restart", func(t *testing.T) {
 		kept := new(policy.Memory)
 		n, _ := begins(t, kept, nil).turn(t, 0, sending("a"))

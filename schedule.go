@@ -49,8 +49,8 @@ func (s *step) after(p *step) {
 // itself waits for another need not wait for both, so that planning costs the
 // same for each call, however many there are.
 type schedule struct {
-	last  *step // the last call that runs alone; all before it come before it
-	since group // every call since
+	last *step // the last call that runs alone; all before it come before it
+	from int   // the index of the first call since
 	// Calls that may overlap but do not say what they touch, and calls that say
 	// it but may not overlap such: each kind waits for the other, not for its
 	// own.
@@ -75,14 +75,17 @@ func (s *schedule) plan(c *call, turn []*call) {
 			}
 		}
 	case claims.Touches == nil && !claims.Overlaps():
-		s.since.hold(place)
 		place.after(s.last)
-		*s = schedule{last: place}
+		for _, p := range turn[s.from:c.index] {
+			if p.step.call != nil {
+				place.after(&p.step)
+			}
+		}
+		*s = schedule{last: place, from: c.index + 1}
 	case claims.Touches == nil:
 		place.after(s.last)
 		s.apart.hold(place)
 		s.shared.add(place)
-		s.since.add(place)
 	default:
 		place.after(s.last)
 		if !claims.Overlaps() {
@@ -97,7 +100,6 @@ func (s *schedule) plan(c *call, turn []*call) {
 		for _, a := range touches {
 			s.touched.mark(place, a)
 		}
-		s.since.add(place)
 	}
 }
 
@@ -121,6 +123,7 @@ func (s *schedule) pass(p *step, ready []*call) []*call {
 			continue
 		}
 		p.over = true
+		todo = slices.Grow(todo, len(p.next))
 		for _, n := range p.next {
 			if n.waits--; n.waits == 0 {
 				todo = append(todo, n)

@@ -115,8 +115,8 @@ func (t *Turn) stopSiblings(c *call) {
 // abort ends those of the chosen calls that have not begun or wait for a person,
 // and tells running ones whose tool says Cancel.
 func (t *Turn) abort(why *stop, chosen func(*call) bool) {
-	var now []*call
 	t.mu.Lock()
+	now := make([]*call, 0, t.open)
 	for _, c := range t.calls {
 		if c.claimed || !chosen(c) {
 			continue
@@ -251,7 +251,7 @@ func (t *Turn) late(c *call, res tool.Result) bool {
 	}
 	t.set.admit(c.atGates(-1, -1))
 	if t.set.noted() {
-		c.emitResult(audit.Late, t.set.cleaned(c.req, res))
+		c.emitResult(audit.Late, c.scrubbed(res))
 	}
 	if err := c.returns(); err != nil && t.set.noted() {
 		c.emit(audit.Event{Kind: audit.Found, Text: err.Error()})

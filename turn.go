@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -78,9 +79,10 @@ type Turn struct {
 
 // TurnOptions are how one turn differs. The zero value is an ordinary turn.
 type TurnOptions struct {
-	// Number is the turn to go on with, after it was handed back. 0: the
-	// session's next. Of a turn that the session does not remember, or that goes
-	// on already, nothing runs that may not run twice.
+	// Number is the turn to go on with, after it was handed back or a process
+	// ended in the middle of it. 0: the session's next. What is done has its result
+	// from the session's memory or the journal. Of a turn that neither remembers,
+	// or that goes on already, nothing runs that may not run twice.
 	Number int
 	// HandBack returns the kind suspended for calls that wait for a person, and
 	// for what waits behind them, instead of waiting. The same calls given to a
@@ -207,15 +209,17 @@ func (t *Turn) reserve(n int) (first int) {
 // ids are Ferrule's ids for n calls, one behind another in one text: unique over
 // all processes.
 func (t *Turn) ids(first, n int) string {
-	text := make([]byte, 0, 64)
+	var text strings.Builder
+	text.Grow(n * t.idSize(first+n-1))
+	var number [20]byte // room for the digits of any
 	for i := range n {
-		text = append(text, t.set.name...)
-		text = append(text, '-')
-		text = strconv.AppendUint(text, t.serial, 10)
-		text = append(text, '.')
-		text = strconv.AppendInt(text, int64(first+i), 10)
+		text.WriteString(t.set.name)
+		text.WriteByte('-')
+		text.Write(strconv.AppendUint(number[:0], t.serial, 10))
+		text.WriteByte('.')
+		text.Write(strconv.AppendInt(number[:0], int64(first+i), 10))
 	}
-	return string(text)
+	return text.String()
 }
 
 // idSize is how long the id of one call is.

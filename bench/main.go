@@ -20,7 +20,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 )
 
 func main() {
@@ -57,10 +56,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 }
 
 func bench(ctx context.Context, out io.Writer, check bool) error {
+	s := newSuite(ctx)
 	if check {
-		return checkBounds(ctx, out)
+		return checkBounds(out, s.measure)
 	}
-	own, err := measureOwn(ctx)
+	own, err := s.measure(nil)
 	if err != nil {
 		return err
 	}
@@ -99,93 +99,6 @@ func bench(ctx context.Context, out io.Writer, check bool) error {
 	return nil
 }
 
-// checkBounds measures Ferrule, and once more what a busy moment of the machine
-// may have made late: a bound is missed when it is missed twice.
-func checkBounds(ctx context.Context, out io.Writer) error {
-	var last []string
-	for try := range 2 {
-		own, err := measureOwn(ctx)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(out, own)
-		missed := own.missed()
-		if try > 0 {
-			missed = slices.DeleteFunc(missed, func(m string) bool { return !slices.ContainsFunc(last, func(l string) bool { return sameBound(l, m) }) })
-		}
-		if len(missed) == 0 {
-			return nil
-		}
-		last = missed
-		fmt.Fprintf(out, "missed: %s\n\n", strings.Join(missed, "; "))
-	}
-	return fmt.Errorf("missed twice: %s", strings.Join(last, "; "))
-}
-
-// sameBound reports whether two lines are about one bound: they begin with its
-// name.
-func sameBound(a, b string) bool {
-	a, _, _ = strings.Cut(a, ": ")
-	b, _, _ = strings.Cut(b, ": ")
-	return a == b
-}
-
-// ownFigures are all figures of Ferrule itself.
-type ownFigures struct{ rows, compared, refused, handled []row }
-
-func measureOwn(ctx context.Context) (f ownFigures, err error) {
-	if f.rows, f.compared, err = figures(ctx); err != nil {
-		return f, err
-	}
-	if f.refused, err = refusals(); err != nil {
-		return f, err
-	}
-	f.handled, err = handlings()
-	return f, err
-}
-
-func (f ownFigures) String() string {
-	return table(f.rows) + "\n" + comparisonTable(f.compared) + "\n" + hostileTable("schema", f.refused) + "\n" + hostileTable("schema and value", f.handled)
-}
-
-// missed names every bound that does not hold.
-func (f ownFigures) missed() []string {
-	return slices.Concat(missed(f.rows), missed(f.compared), slow(f.refused), slow(f.handled))
-}
-
-// figures measures Ferrule: works against the floor, and works against each
-// other.
-func figures(ctx context.Context) (rows, compared []row, err error) {
-	list, err := works(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	more, err := runtimeWorks(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	deciding, err := policyWorks(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	if rows, err = measure(slices.Concat(list, more, deciding), 12, 100*time.Millisecond); err != nil {
-		return nil, nil, err
-	}
-	if compared, err = compare(rows); err != nil {
-		return nil, nil, err
-	}
-	started, err := goroutines(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	waited, err := wall(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	kept, err := results(ctx)
-	return rows, slices.Concat(compared, []row{started}, waited, kept), err
-}
-
 func comparisonTable(rows []row) string {
 	var b strings.Builder
 	b.WriteString("| compared | ratio | at most |\n|---|---|---|\n")
@@ -197,20 +110,6 @@ func comparisonTable(rows []row) string {
 		fmt.Fprintf(&b, "| %s | %.3f | %s |\n", r.Name, r.Ratio, most)
 	}
 	return b.String()
-}
-
-// missed names every bound that does not hold.
-func missed(rows []row) []string {
-	var all []string
-	for _, r := range rows {
-		if r.most > 0 && r.Ratio > r.most {
-			all = append(all, fmt.Sprintf("%s: ratio %.3f, want at most %.2f", r.Name, r.Ratio, r.most))
-		}
-		if r.mostAllocs >= 0 && r.Allocs > r.mostAllocs {
-			all = append(all, fmt.Sprintf("%s: %d allocations, want at most %d", r.Name, r.Allocs, r.mostAllocs))
-		}
-	}
-	return all
 }
 
 func hostileTable(what string, rows []row) string {

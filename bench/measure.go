@@ -24,9 +24,8 @@ type row struct {
 	step       string        // of hostile input: what took that time
 }
 
-// measure runs every work in turns, a slice of time each, so that a slow moment
-// of the machine hits a work and the floor, which is the first work, alike: a
-// ratio is taken within one round, and the median of the rounds counts.
+// measure runs every work in turns, a slice of time each, so that each of them,
+// and the floor, which is the first, meets the machine's quiet moments.
 func measure(list []work, rounds int, slice time.Duration) ([]row, error) {
 	rows := make([]row, len(list))
 	counts := make([]int, len(list))
@@ -48,23 +47,15 @@ func measure(list []work, rounds int, slice time.Duration) ([]row, error) {
 	return rows, nil
 }
 
-// settle works out each row from the times of its rounds. A ratio is the
-// median of the rounds, each to the first row's time in the same round.
+// settle works out each row from the times of its rounds. The least counts, of a
+// work and of the floor alike: whatever else the machine does can only add to a
+// time, and it adds to some works more than to others, so that the least is
+// nearest to what a work costs.
 func settle(rows []row) {
 	for i, r := range rows {
-		ratios := make([]float64, len(r.times))
-		for round, ns := range r.times {
-			ratios[round] = ns / rows[0].times[round]
-		}
-		rows[i].NS, rows[i].Ratio = median(r.times), median(ratios)
+		rows[i].NS = slices.Min(r.times)
+		rows[i].Ratio = rows[i].NS / rows[0].NS
 	}
-}
-
-// median is the middle of a list that is not empty.
-func median(list []float64) float64 {
-	sorted := slices.Sorted(slices.Values(list))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // calibrate is how often w fits into a slice of time.
@@ -73,16 +64,21 @@ func calibrate(w work, slice time.Duration) (int, error) {
 		return 0, err
 	}
 	for n := 1; ; n *= 2 {
-		if took := cpu(w, n); took > slice/4 {
+		if took := spent(w, n); took > slice/4 {
 			return max(n, int(float64(n)*float64(slice)/float64(took))), nil
 		}
 	}
 }
 
-// cpu is the time that n runs of w took on all cores together, the garbage
-// collector's included.
+// cpu is what n runs of w took, none of it for the garbage of others.
 func cpu(w work, n int) time.Duration {
 	runtime.GC()
+	return spent(w, n)
+}
+
+// spent is the time that n runs of w took on all cores together, the garbage
+// collector's included.
+func spent(w work, n int) time.Duration {
 	before := usage()
 	for range n {
 		if err := w.one(); err != nil {

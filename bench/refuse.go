@@ -82,12 +82,11 @@ func (r *row) take(name string, tries int, f func()) {
 	}
 }
 
-// slow names what took too long.
-func slow(rows []row) []string {
-	var all []string
+// slow is what took too long.
+func slow(rows []row) (all []miss) {
 	for _, r := range rows {
 		if r.NS > float64(r.mostTime) {
-			all = append(all, fmt.Sprintf("%s (%s): %.0f ms, want at most %d", r.Name, r.step, r.NS/1e6, r.mostTime.Milliseconds()))
+			all = append(all, miss{r.Name, "ms", fmt.Sprintf("%s (%s): %.0f ms, want at most %d", r.Name, r.step, r.NS/1e6, r.mostTime.Milliseconds())})
 		}
 	}
 	return all

@@ -231,19 +231,19 @@ func offering(ctx context.Context, n int) (func() error, error) {
 	}, nil
 }
 
-// comparison is one work as a multiple of another, in the same rounds, or how
+// comparison is one work as a multiple of another, or how
 // many floors it costs beyond the other.
 type comparison struct {
 	name   string
 	of, to string
 	most   float64
-	count  func(row) []float64
+	count  func(row) float64
 	beyond bool
 }
 
 func comparisons() []comparison {
-	cpu := func(r row) []float64 { return r.times }
-	allocs := func(r row) []float64 { return []float64{float64(r.Allocs)} }
+	cpu := func(r row) float64 { return r.NS }
+	allocs := func(r row) float64 { return float64(r.Allocs) }
 	return []comparison{
 		// A call that may have to be given up needs a goroutine, and waking one
 		// costs several floors where a core is idle: no more than that is ours.
@@ -266,16 +266,14 @@ func compare(rows []row) ([]row, error) {
 	var all []row
 	for _, c := range comparisons() {
 		of, to := c.count(byName[c.of]), c.count(byName[c.to])
-		if len(of) == 0 || len(of) != len(to) {
-			return nil, fmt.Errorf("%s: got %d and %d figures", c.name, len(of), len(to))
+		if of == 0 || to == 0 {
+			return nil, fmt.Errorf("%s: got %v and %v, want what was measured", c.name, of, to)
 		}
-		ratios := make([]float64, len(of))
-		for i := range of {
-			if ratios[i] = of[i] / to[i]; c.beyond {
-				ratios[i] = (of[i] - to[i]) / rows[0].times[i] // the floor is the first
-			}
+		ratio := of / to
+		if c.beyond {
+			ratio = (of - to) / rows[0].NS // the floor is the first
 		}
-		all = append(all, row{Name: c.name, Ratio: median(ratios), most: c.most, mostAllocs: -1})
+		all = append(all, row{Name: c.name, Ratio: ratio, most: c.most, mostAllocs: -1})
 	}
 	return all, nil
 }

@@ -35,7 +35,8 @@ type Journal interface {
 	// With these exceptions:
 	//
 	//   - One that was left behind at its place is taken over, and Attempt counts
-	//     on, if both say Repeats.
+	//     on, if both say Repeats and have one key, or none. With another key it
+	//     would be another effect.
 	//   - Of a key counts only what is running, or went well in the last 24 hours.
 	//     One that was left behind no longer has its key. Where one of another
 	//     place went well, its result is kept at this place too, as done.

@@ -348,23 +348,13 @@ func (s *Store) perform(ctx context.Context, jobs []*job) error {
 		}
 	}
 	if err == nil {
-		err = s.there()
+		err = s.moved() // then nobody else would know of it, nor a later process
 	}
 	if err != nil || len(jobs) == 0 {
 		s.pen.undo(ctx)
 		return err
 	}
 	return s.pen.end(ctx)
-}
-
-// there looks whether the files are those that were opened: else nobody else would
-// know of what is committed. What is not synced may be lost anyway: of that it is
-// only looked whether others take its owner for gone.
-func (s *Store) there() error {
-	if s.pen.unsynced {
-		return s.own.Load().there()
-	}
-	return s.moved()
 }
 
 // finish tells who waits.

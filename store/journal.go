@@ -84,9 +84,9 @@ func (s *Store) enlist(ctx context.Context, p *pen, e entry, call string) (has e
 	}
 	if placed {
 		switch {
-		case at.Given != e.Given:
+		case at.Given != e.Given || at.Key == e.Key && at.Digest != e.Digest:
 			return at, durable.ErrAnother, nil
-		case at.State == durable.Done || at.Live || !at.Repeats || !e.Repeats:
+		case at.State == durable.Done || at.Live || !at.Repeats || !e.Repeats || at.Key != e.Key:
 			return at, durable.ErrBegun, nil
 		}
 		e.Attempt = at.Attempt + 1
@@ -99,7 +99,7 @@ func (s *Store) enlist(ctx context.Context, p *pen, e entry, call string) (has e
 		return e, nil, err
 	}
 	outcome := ""
-	if keyed && !(placed && of.number == at.number) {
+	if keyed && (!placed || of.number != at.number) {
 		counts := of.Live || of.answers(now)
 		switch {
 		case counts && of.Digest != e.Digest:

@@ -132,7 +132,7 @@ func checkResource(r string) error {
 	if !ok || kind == "" {
 		return fmt.Errorf("%q: want kind:path, such as file:/a/b", r)
 	}
-	if strings.Trim(kind, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+	if strings.ContainsFunc(kind, func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' }) {
 		return fmt.Errorf("%q: the kind before the colon has small letters, digits and -", r)
 	}
 	if !utf8.ValidString(path) || strings.ContainsFunc(path, func(c rune) bool { return unicode.Is(unicode.C, c) }) {
@@ -141,8 +141,11 @@ func checkResource(r string) error {
 	if kind == "file" && path != "" && (path[0] != '/' || strings.Contains(path, `\`)) {
 		return fmt.Errorf("%q: want an absolute path with /", r)
 	}
-	for i, part := range strings.Split(path, "/") {
-		if part == "." || part == ".." || part == "" && i > 0 && path != "/" {
+	if path == "" || path == "/" {
+		return nil
+	}
+	for part := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		if part == "" || part == "." || part == ".." {
 			return fmt.Errorf("%q: want a clean path, without . .. // or / at the end", r)
 		}
 	}

@@ -164,8 +164,9 @@ type Tool struct {
 	// parentheses of a short rule, such as git status* or path: /work/src/**.
 	// Those that do not cover the call, or cover every call, are not offered.
 	Scopes func(Args) ([]string, error)
-	// Key names the effect of a call for a journal. There is none yet: calls of
-	// one key all run. Failing, or "": no key.
+	// Key names the effect of a call: of those that have the same, for one
+	// principal and within a day, one runs, and the others have its result. That
+	// takes a journal. Failing, or "": no key.
 	Key func(context.Context, Args) (string, error)
 	// Enabled says whether an agent of a session is offered the tool. It is asked
 	// once for each, and the answer is kept until Session.Refresh. Failing: it is

@@ -147,7 +147,7 @@ func oneCall(all []store.Logged, id string) ([]store.Logged, error) {
 
 // printLife prints the entries of one call.
 func (p *program) printLife(all []store.Logged) error {
-	p.printLines(p.describeCall(all))
+	p.printLines(p.describeEntry(all))
 	p.printf("\n")
 	began := all[0].Entry.Time
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
@@ -170,8 +170,8 @@ func since(d time.Duration) string {
 	return "+" + d.Round(time.Microsecond).String()
 }
 
-// describeCall is what is known of a call.
-func (p *program) describeCall(all []store.Logged) (lines []terminal.Line) {
+// describeEntry is what is known of a call.
+func (p *program) describeEntry(all []store.Logged) (lines []terminal.Line) {
 	e := all[0].Entry
 	add := func(label, text string) {
 		for _, line := range terminal.VisibleLines(text) {

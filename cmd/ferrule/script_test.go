@@ -15,6 +15,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/store"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -33,6 +34,8 @@ var update = flag.Bool("update", false, "write what the commands of testdata/*.t
 //	> log FILE                   puts the events of a file on the record
 //	> save FILE ferrule …        is a command that prints to a file
 //	> replace FILE OLD NEW       changes what stands in a file
+//	> begin FILE                 begins the calls of a file, ends those that are done, and is gone
+//	> run FILE                   does so, and stays
 //	> env NAME=VALUE             sets a variable
 //	> cat FILE                   prints a file
 //	> mode FILE                  prints its permissions
@@ -135,6 +138,12 @@ func (s *script) run(t *testing.T, text string) string {
 				t.Fatalf("%s: got %v and no %q in it", args[1], err, args[2])
 			}
 			s.write(t, args[1], strings.Replace(string(text), args[2], args[3], 1))
+		case "begin":
+			if err := s.begin(t, args[1]).Close(); err != nil {
+				t.Fatal(err)
+			}
+		case "run":
+			s.begin(t, args[1])
 		case "env":
 			s.env = append([]string{args[1]}, s.env...)
 		case "cat":
@@ -157,6 +166,7 @@ func (s *script) plain(text string, err error) string {
 	if err != nil {
 		text = err.Error() + "\n"
 	}
+	text = regexp.MustCompile(s.base.Format(time.DateOnly)+`[ T]\d\d:\d\d:\d\dZ?|after \d+m?s\b`).ReplaceAllString(text, "TIME") // which is another each time
 	return strings.ReplaceAll(text, s.dir, "$DIR")
 }
 
@@ -289,6 +299,27 @@ func (s *script) grant(t *testing.T, file string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// begin is a process that runs calls.
+func (s *script) begin(t *testing.T, file string) *store.Store {
+	t.Helper()
+	var list []durable.Record
+	s.decode(t, file, &list)
+	st := s.open(t)
+	for _, r := range list {
+		r.Began = s.base
+		if _, err := st.Begin(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		if r.State != durable.Done {
+			continue
+		}
+		if err := st.End(t.Context(), durable.Ending{ID: r.ID, Attempt: 1, Result: r.Result, Failed: r.Failed}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return st
 }
 
 func (s *script) decode(t *testing.T, file string, v any) {
