@@ -168,7 +168,11 @@ func figures(ctx context.Context) (rows, compared []row, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if rows, err = measure(slices.Concat(list, more, deciding), 12, 100*time.Millisecond); err != nil {
+	scrubs, err := secretWorks(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if rows, err = measure(slices.Concat(list, more, deciding, scrubs), 12, 100*time.Millisecond); err != nil {
 		return nil, nil, err
 	}
 	if compared, err = compare(rows); err != nil {
@@ -183,7 +187,7 @@ func figures(ctx context.Context) (rows, compared []row, err error) {
 		return nil, nil, err
 	}
 	kept, err := results(ctx)
-	return rows, slices.Concat(compared, []row{started}, waited, kept), err
+	return rows, slices.Concat(compared, []row{started}, waited, kept, scrubbingTimes(rows)), err
 }
 
 func comparisonTable(rows []row) string {
