@@ -258,6 +258,7 @@ func TestScrubbedResults(t *testing.T) {
 			d.Timeout = time.Second
 			callOne(t, rt, d, "")
 			time.Sleep(2 * time.Minute)
+			synctest.Wait()
 			if len(late) != 1 || strings.Contains(fmt.Sprint(late[0], late[0].Err), someToken) || !strings.Contains(fmt.Sprint(late[0]), "[secret s0]") {
 				t.Errorf("got %v", late)
 			}

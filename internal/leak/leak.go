@@ -73,15 +73,19 @@ func inJSON(c Choose, value string) string {
 	return b.String()
 }
 
-// inURL writes any of the bytes in their other form, % always.
+// inURL writes any of the characters in their other form, % always.
 func inURL(c Choose, value string) string {
 	every := c(3) == 0
 	var b strings.Builder
+	encodes := false
 	for _, x := range []byte(value) {
+		if utf8.RuneStart(x) { // one that is half encoded is no text
+			encodes = x == '%' || x == '+' || every || c(4) == 0
+		}
 		switch {
 		case x == ' ' && c.coin():
 			b.WriteByte('+')
-		case x == '%' || x == '+' || every || c(4) == 0:
+		case encodes:
 			digits := hex.EncodeToString([]byte{x})
 			if c.coin() {
 				digits = strings.ToUpper(digits)
