@@ -49,6 +49,7 @@ var architecture = map[string]arrows{
 	"examples/owntool":     {ours: ". audit policy tool"},
 	"examples/progress":    {ours: ". audit policy tool"},
 	"examples/replay":      {ours: ". policy tool"},
+	"examples/secrets":     {ours: ". audit policy secret tool"},
 	"examples/streaming":   {ours: ". tool"},
 	"internal/check":       {},
 	"internal/config":      {ours: "policy secret", third: "go.yaml.in/yaml/v3"},
