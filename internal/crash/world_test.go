@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/store"
@@ -44,6 +45,11 @@ func openWorld(ctx context.Context, path string, of effects) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
+	return furnish(s, of)
+}
+
+// furnish makes a runtime on a store.
+func furnish(s *store.Store, of effects) (*world, error) {
 	w := &world{s, runtimeOn(s)}
 	tools, err := of.tools()
 	if err == nil {
@@ -60,15 +66,34 @@ func openWorld(ctx context.Context, path string, of effects) (*world, error) {
 func runtimeOn(s *store.Store) *ferrule.Runtime {
 	return &ferrule.Runtime{
 		Policy: policy.AllowOwn{},
-		Inbox:  s, Ledger: s, Journal: s,
+		Inbox:  s, Ledger: s, Journal: s, Log: s,
 		Answer: func(context.Context, policy.Question) (policy.Answer, error) {
 			return policy.Answer{Allow: true, By: "ada"}, nil
 		},
 	}
 }
 
-// verify reports what is wrong with the chain of the record.
-func verify(context.Context, *store.Store) error { return nil }
+// verify reports what is wrong with the chain of the log, and what of it is not
+// there any more that was there at a head.
+func verify(ctx context.Context, s *store.Store, head *audit.Head) error {
+	report, err := s.Verify(ctx, head)
+	if err == nil && len(report.Faults) > 0 {
+		err = report.Faults[0]
+	}
+	return err
+}
+
+// ended are the calls, by Ferrule's id, whose end is in the log.
+func ended(ctx context.Context, s *store.Store) (map[string]bool, error) {
+	all := make(map[string]bool)
+	for one, err := range s.Entries(ctx, store.Filter{Kind: audit.Ended}) {
+		if err != nil {
+			return nil, err
+		}
+		all[one.Call] = true
+	}
+	return all, nil
+}
 
 // session is whose script it is.
 func session() tool.Caller { return tool.Caller{Principal: "local", Session: "script"} }
