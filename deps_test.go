@@ -42,6 +42,7 @@ var architecture = map[string]arrows{
 	"examples/asking":      {ours: ". audit policy tool"},
 	"examples/bigresult":   {ours: ". durable tool"},
 	"examples/commandhook": {ours: ". policy tool"},
+	"examples/crash":       {ours: ". durable policy store tool"},
 	"examples/hello":       {ours: ". audit policy tool"},
 	"examples/hooks":       {ours: ". audit policy tool"},
 	"examples/owntool":     {ours: ". audit policy tool"},
@@ -53,7 +54,7 @@ var architecture = map[string]arrows{
 	"internal/crash":       {tests: ". audit durable policy store tool"},
 	"internal/hostile":     {},
 	"internal/terminal":    {ours: "policy", third: "charm.land/bubbletea/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term golang.org/x/text", tests: "tool"},
-	"store":                {ours: "audit durable policy", third: "modernc.org/sqlite", tests: ". tool tooltest"},
+	"store":                {ours: "audit durable policy tool", third: "golang.org/x/sys modernc.org/sqlite", tests: ". tooltest"},
 	"tokens":               {third: "github.com/tiktoken-go/tokenizer"},
 	"tooltest":             {ours: ". audit durable policy tool"},
 }

@@ -38,7 +38,7 @@ func (d *desk) process(t testing.TB, change func(*ferrule.Runtime, *tool.Tool)) 
 }
 
 // crash ends the process that has the desk.
-func (d *desk) crash() { d.journal = d.journal.Successor() }
+func (d *desk) crash() { d.journal.Leave() }
 
 // hangs is a tool that was started and has not returned when its process ends.
 func hangs(entered chan<- struct{}) func(context.Context, tool.Args) (tool.Result, error) {
@@ -270,9 +270,7 @@ func TestJournal(t *testing.T) {
 	})
 	t.Run("J4 where the record cannot be made the tool does not start", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			d := newDesk()
-			p := d.process(t, nil)
-			d.crash() // its journal refuses
+			p := newDesk().process(t, func(rt *ferrule.Runtime, _ *tool.Tool) { rt.Journal = fullJournal{rt.Journal} })
 			n, res := p.turn(t, 0, sending("a"))
 			if wantFailure(t, res[0], tool.Failed, "This call could not be put on the record, so it did not run."); p.runs.Load() != 0 || n == 0 {
 				t.Errorf("ran %d times", p.runs.Load())
@@ -292,6 +290,13 @@ func TestJournal(t *testing.T) {
 			wantFailure(t, res[0], tool.OutcomeUnknown, "The call ran, but what came of it could not be put on the record.")
 		})
 	})
+}
+
+// fullJournal has no room for another record.
+type fullJournal struct{ durable.Journal }
+
+func (fullJournal) Begin(context.Context, durable.Record) (durable.Record, error) {
+	return durable.Record{}, errors.New("disk full")
 }
 
 // onlyQuestion is the one that is open.

@@ -30,3 +30,11 @@ func openDir(t *testing.T, path string) *durable.Dir {
 	})
 	return d
 }
+
+func TestMemoryJournal(t *testing.T) {
+	t.Parallel()
+	tooltest.Journal(t, func(*testing.T) (durable.Journal, func() durable.Journal) {
+		j := new(durable.MemoryJournal)
+		return j, func() durable.Journal { j.Leave(); return j }
+	})
+}

