@@ -22,15 +22,17 @@ type arrows struct {
 // A third-party module stands in as few rows as can be, so that it can be
 // exchanged in one place.
 var architecture = map[string]arrows{
-	".":      {ours: "audit durable policy schema tool"},
+	".":      {ours: "audit durable policy schema secret tool"},
 	"tool":   {ours: "schema"},
 	"policy": {ours: "tool", tests: "tooltest"},
 	"policy/cedar": {
 		ours:  "policy tool",
 		third: "github.com/cedar-policy/cedar-go",
 	},
-	"audit":   {ours: "tool", tests: "tooltest"},
-	"durable": {ours: "tool", tests: "tooltest"},
+	"audit":          {ours: "tool", tests: "tooltest"},
+	"durable":        {ours: "tool", tests: "tooltest"},
+	"secret":         {},
+	"secret/keyring": {ours: "secret", third: "github.com/zalando/go-keyring"},
 	"schema": {
 		third: "github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json golang.org/x/text",
 		tests: "internal/hostile",

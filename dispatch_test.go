@@ -135,6 +135,7 @@ type floor struct {
 	ended     []string  // how and when
 	seen      []note
 	now, most int // calls that run, and at most at once
+	look      func(audit.Event)
 }
 
 // note is what is kept of an event.
@@ -242,6 +243,9 @@ func (f *floor) enters(i int) (leaves func()) {
 }
 
 func (f *floor) observe(e audit.Event) {
+	if f.look != nil {
+		f.look(e)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := note{Event: e, at: f.seconds(), index: -1}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -47,12 +48,11 @@ func (f *floor) in(session string, o ferrule.TurnOptions, text string) *ferrule.
 // ended, until so many seconds from the last clear on: what is ready in its turn
 // stays there.
 func (f *floor) holdWorker(callID string, until float64) {
-	ferrule.SetClean(f.rt, func(r *tool.Request, res tool.Result) tool.Result {
-		if r.CallID == callID && r.Caller.Session == "b" {
+	f.look = func(e audit.Event) {
+		if e.Kind == audit.Ended && e.Request.CallID == callID && e.Request.Caller.Session == "b" {
 			time.Sleep(time.Duration((until - f.seconds()) * float64(time.Second)))
 		}
-		return res
-	})
+	}
 }
 
 func TestCapOrder(t *testing.T) {

@@ -108,7 +108,9 @@ func leased[T any](c *call, lostAs func(error) *tool.Error, f func(*lease) (T, e
 		return v, errOver
 	}
 	v, err = safely(func() (T, error) { return f(l) })
-	switch cause := c.release(l); {
+	cause := c.release(l)
+	c.passHeld(l)
+	switch {
 	case cause == nil:
 	case errors.Is(cause, errTime):
 		return v, fmt.Errorf("%w: %s", errTookTooLong, c.otherTime())
@@ -143,6 +145,11 @@ func (c *call) host(l *lease) tool.Host {
 	h := tool.Host{Request: c.req, Answer: c.reply}
 	if l.runs || c.turn.set.observe != nil {
 		h.Send = func(u tool.Update) { c.send(l, u) }
+	}
+	if c.turn.set.secrets != nil || c.turn.set.noted() {
+		h.UseSecret = func(ctx context.Context, name string, use func([]byte) error) error {
+			return c.useSecret(ctx, l, name, use)
+		}
 	}
 	return h
 }

@@ -157,6 +157,7 @@ func (c *call) around(run Next) Next {
 // outputHooks is phase 9. What a hook returns passes phase 8 again.
 func (c *call) outputHooks(original tool.Result) tool.Result {
 	hooks := c.turn.hooks
+	original = c.shownToHooks(original)
 	now := original
 	for i := range hooks {
 		h := &hooks[i]

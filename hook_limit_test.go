@@ -39,8 +39,6 @@ func TestNoWayRound(t *testing.T) {
 			return &tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: long}}, nil
 		})},
 	}
-	// clean stands for what scrubs, redacts and sanitizes.
-	clean := func(s string) string { return strings.ReplaceAll(s, "secret", "[gone]") }
 	for _, tt := range routes {
 		t.Run("H5 limits run after all hooks: "+tt.name, func(t *testing.T) {
 			def := readerTool("read")
@@ -50,39 +48,26 @@ func TestNoWayRound(t *testing.T) {
 				t.Errorf("the model reads %d characters: %.200s", n, res)
 			}
 		})
-		t.Run("H5 cleaning runs after all hooks: "+tt.name, func(t *testing.T) {
-			rt := &ferrule.Runtime{Hooks: []ferrule.Hook{tt.hook}}
-			times := 0
-			ferrule.SetClean(rt, func(r *tool.Request, res tool.Result) tool.Result {
-				times++
-				if r.CallID != "call_1" {
-					t.Errorf("cleaned for %q", r.CallID)
-				}
-				return cleanedBy(res, clean)
-			})
+		t.Run("H5 scrubbing runs after all hooks: "+tt.name, func(t *testing.T) {
+			rt := &ferrule.Runtime{Hooks: []ferrule.Hook{tt.hook}, Secrets: liveVault(t, "a secret")}
 			res := callOne(t, rt, readerTool("read"), textArg("x"))
-			if strings.Contains(res.String(), "secret") || !strings.Contains(res.String(), "[gone]") || times != 1 {
-				t.Errorf("cleaned %d times; the model reads %.200s", times, res)
+			if strings.Contains(res.String(), "a secret") || !strings.Contains(res.String(), "[secret s0]") {
+				t.Errorf("the model reads %.200s", res)
 			}
 		})
 	}
-	t.Run("H5 what cleaning makes longer is limited", func(t *testing.T) {
-		rt := &ferrule.Runtime{}
-		ferrule.SetClean(rt, func(_ *tool.Request, res tool.Result) tool.Result {
-			return cleanedBy(res, func(s string) string { return strings.Repeat(s, 1000) })
-		})
-		def := readerTool("read")
+	t.Run("H5 what scrubbing makes longer is limited", func(t *testing.T) {
+		def := fixed("read", sayText(strings.Repeat("word", 25)))
 		def.Limit.Chars = 100
-		if res := callOne(t, rt, def, textArg("x")); len(res.String()) > 300 {
-			t.Errorf("the model reads %d characters", len(res.String()))
+		rt := &ferrule.Runtime{Secrets: liveVault(t, "word")}
+		if res := callOne(t, rt, def, ""); !strings.Contains(res.String(), "[Truncated: 275 chars") {
+			t.Errorf("the model reads %s", res)
 		}
 	})
-	t.Run("H5 results of calls that did not run are cleaned too", func(t *testing.T) {
-		rt := &ferrule.Runtime{}
-		ferrule.SetClean(rt, func(_ *tool.Request, res tool.Result) tool.Result { return cleanedBy(res, clean) })
-		v := viewWith(t, rt, readerTool("read"), writerTool("write"))
-		for _, call := range []tool.Call{{Name: "secret"}, {Name: "read", Input: json.RawMessage(`{"secret":1}`)}} {
-			if res := v.Do(t.Context(), call)[0]; res.Err == nil || strings.Contains(res.String(), "secret") {
+	t.Run("H5 results of calls that did not run are scrubbed too", func(t *testing.T) {
+		v := viewWith(t, &ferrule.Runtime{Secrets: liveVault(t, "passphrase")}, readerTool("read"), writerTool("write"))
+		for _, call := range []tool.Call{{Name: "passphrase"}, {Name: "read", Input: json.RawMessage(`{"passphrase":1}`)}} {
+			if res := v.Do(t.Context(), call)[0]; res.Err == nil || strings.Contains(res.String(), "passphrase") {
 				t.Errorf("the model reads %s", res)
 			}
 		}
@@ -110,21 +95,6 @@ func TestNoWayRound(t *testing.T) {
 			}
 		}
 	})
-}
-
-// cleanedBy applies f to every text of a result.
-func cleanedBy(res tool.Result, f func(string) string) tool.Result {
-	res.Content = slices.Clone(res.Content)
-	for i := range res.Content {
-		b := &res.Content[i]
-		b.Text, b.JSON = f(b.Text), json.RawMessage(f(string(b.JSON)))
-	}
-	if res.Err != nil {
-		e := *res.Err
-		e.Text = f(e.Text)
-		res.Err = &e
-	}
-	return res
 }
 
 // writeInto wants that what a hook writes into a request is seen by nobody: not

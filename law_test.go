@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/secret"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -66,12 +67,47 @@ type stage struct {
 	own   map[string]*tool.Tool
 	world *world
 	see   *witness
+	vault *secret.Vault
+}
+
+// told are values that most results would hold, were it not for phase 10.
+func told() []string { return []string{"done", "stopped", "it failed", "instead"} }
+
+// word4 is a source of a word.
+type word4 string
+
+func (w word4) Value(context.Context) (secret.Value, error) { return secret.NewValue([]byte(w)), nil }
+func (word4) String() string                                { return "a word" }
+
+// tells reports whether a result holds such a value.
+func tells(r tool.Result) bool {
+	text := r.String()
+	if r.Err != nil {
+		text += r.Err.Error()
+		for err := error(r.Err); err != nil; err = errors.Unwrap(err) {
+			text += err.Error()
+		}
+	}
+	return slices.ContainsFunc(told(), func(value string) bool { return strings.Contains(text, value) })
 }
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	st := &stage{own: make(map[string]*tool.Tool)}
 	st.rt = &Runtime{Policy: policy.Func(st.rules)}
+	entries := make(map[string]secret.Entry)
+	for i, value := range told() {
+		entries[fmt.Sprint(i)] = secret.Entry{Source: word4(value), Tools: []string{"*"}}
+	}
+	var err error
+	if st.vault, err = secret.NewVault(entries); err != nil {
+		t.Fatal(err)
+	}
+	for name := range entries {
+		if err := st.vault.Use(t.Context(), "a", []string{name}, name, func([]byte) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
 	own, foreign := st.tools(t)
 	if err := errors.Join(st.rt.Add(own...), st.rt.Set(tool.Source{Name: "foreign", Trust: tool.MCP}, foreign...)); err != nil {
 		t.Fatal(err)
@@ -110,10 +146,7 @@ func (st *stage) set(w *world) {
 	if w.PerTenant > 0 {
 		s.tenants = gates(map[string]int{"": w.PerTenant})
 	}
-	s.clean = func(_ *tool.Request, r tool.Result) tool.Result {
-		r.Content = append(slices.Clip(r.Content), tool.Text("clean"))
-		return r
-	}
+	s.secrets = st.vault
 	st.rt.SetFallback(nil)
 	if w.Fallback {
 		st.rt.SetFallback(st.fallback)
@@ -272,8 +305,8 @@ func (w *witness) judge(turn int, calls []tool.Call, results, before []tool.Resu
 			w.bad("result %d has Ferrule's id %q", i, r.ID)
 		case r.Err != nil && (!r.Err.Kind.Known() || r.Err.Kind == tool.Pending || suspended(r) && !handed):
 			w.bad("result %d has the kind %q", i, r.Err.Kind)
-		case strings.Count(text, "clean") != 1:
-			w.bad("result %d did not pass phase 10 once: %.80q", i, text)
+		case tells(r):
+			w.bad("result %d did not pass phase 10: %+v", i, r)
 		case len(text) > 2*1000+200:
 			w.bad("result %d did not pass phase 11: %d bytes", i, len(text))
 		case w.st.world.Observed && w.ended[r.ID] != 1:

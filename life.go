@@ -359,14 +359,13 @@ func (c *call) invalidValue(err error) *tool.Error {
 
 // finish is phases 10 to 12, which every result passes.
 func (c *call) finish(res tool.Result) tool.Result {
-	set := c.turn.set
 	if c.settled {
 		return c.putDown(res)
 	}
 	for _, text := range c.beside {
 		res.Content = append(slices.Clip(res.Content), tool.Text(text))
 	}
-	res = set.cleaned(c.req, res) // 10
+	res = c.scrubbed(res) // 10
 	if res.Err != nil {
 		res.Err = wellFormed(res.Err)
 	}
@@ -381,12 +380,4 @@ func (c *call) finish(res tool.Result) tool.Result {
 		res.Trust = nil
 	}
 	return c.putDown(res) // 12
-}
-
-// cleaned is phase 10.
-func (s *settings) cleaned(r *tool.Request, res tool.Result) tool.Result {
-	if s.clean == nil {
-		return res
-	}
-	return s.clean(r, res)
 }

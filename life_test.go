@@ -292,15 +292,17 @@ func TestFixedPhases(t *testing.T) {
 				},
 				Output: func(context.Context, *tool.Request, tool.Result, tool.Result) (*tool.Result, error) {
 					note("output hook")
-					return nil, nil
+					return new(sayText("passphrase")), nil
 				},
 			}},
-			Inbox: new(policy.Memory),
+			Inbox:   new(policy.Memory),
+			Secrets: liveVault(t, "passphrase"),
+			Observe: func(e audit.Event) {
+				if e.Kind == audit.Scrubbed {
+					note("scrub")
+				}
+			},
 		}
-		ferrule.SetClean(rt, func(_ *tool.Request, res tool.Result) tool.Result {
-			note("clean")
-			return res
-		})
 		bubble(t, func(t *testing.T) {
 			turn := viewWith(t, rt, def).Begin(t.Context(), ferrule.TurnOptions{})
 			turn.Add(tool.Call{Name: "write"})
@@ -315,7 +317,7 @@ func TestFixedPhases(t *testing.T) {
 			}
 			turn.Wait()
 		})
-		want := "meaning host permit, input hook, ask, meaning host permit, around run, output hook, clean"
+		want := "meaning host permit, input hook, ask, meaning host permit, around run, output hook, scrub"
 		if got, want := strings.Join(trace, " "), strings.ReplaceAll(want, ",", ""); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}

@@ -42,6 +42,7 @@ func (s *settings) noted() bool { return s.observe != nil || s.book != nil }
 
 // emit puts an event on the record, and tells the observer.
 func (s *settings) emit(e audit.Event) {
+	e = s.scrubEvent(e)
 	e.Time = time.Now()
 	s.put(&e)
 	s.tell(e)
@@ -153,7 +154,7 @@ func (c *call) recordableInput(text string) string {
 	if in, _ := c.secret(); in {
 		return withheld
 	}
-	return text
+	return c.turn.set.scrubText(text)
 }
 
 // unrecorded is the result of a call that has run, and of which that could not be

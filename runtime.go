@@ -19,6 +19,7 @@ import (
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/secret"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -107,6 +108,12 @@ type Runtime struct {
 	// the largest are cut first. 0: 200,000; tool.Unlimited must be said.
 	TurnChars int
 
+	// Secrets are what tools may use that name it in Info.Secrets, with
+	// tool.Env.Secret while they run. A value that was given out is taken out of
+	// everything that leaves afterwards: results, errors, what calls say, events,
+	// questions, recordings. Nil: every secret is refused.
+	Secrets *secret.Vault
+
 	// AllowLoop says whether a call may run all the same that an agent has made so
 	// many times in a loop, with the same results, within one Caller.Run: give
 	// each request of a person a name there. Nil, or failing: it may not.
@@ -193,7 +200,7 @@ type settings struct {
 	refresh     func(context.Context, tool.Caller) ([]*tool.Tool, error)
 	record      *Recorder
 	replay      *Replay
-	clean       func(*tool.Request, tool.Result) tool.Result // phase 10
+	secrets     *secret.Vault
 	blobs       durable.Blobs
 	reader      *entry // of kept results; nil: none are kept
 	swept       atomic.Pointer[time.Time]
@@ -242,6 +249,7 @@ func (rt *Runtime) begun() error {
 func (s *settings) find(all ...Finding) {
 	s.found.Lock()
 	for _, f := range all {
+		f.Text = s.scrubText(f.Text)
 		if !slices.Contains(s.findings, f) {
 			s.findings = append(s.findings, f)
 		}
@@ -278,6 +286,7 @@ func (rt *Runtime) take() {
 	s.allowLoop = rt.AllowLoop
 	s.siblings, s.repair, s.refresh = rt.Siblings, rt.Repair, rt.Refresh
 	s.record, s.replay = rt.Record, rt.Replay
+	s.secrets = rt.Secrets
 	s.trust, s.believe, s.names = maps.Clone(rt.Trust), rt.Believe, rt.Collisions
 	s.sources, s.tenants = gates(rt.SourceLimits), gates(rt.TenantLimits)
 	s.setLimit(rt.Limit)

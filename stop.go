@@ -251,7 +251,7 @@ func (t *Turn) late(c *call, res tool.Result) bool {
 	}
 	t.set.admit(c.atGates(-1, -1))
 	if t.set.noted() {
-		c.emitResult(audit.Late, t.set.cleaned(c.req, res))
+		c.emitResult(audit.Late, c.scrubbed(res))
 	}
 	if err := c.returns(); err != nil && t.set.noted() {
 		c.emit(audit.Event{Kind: audit.Found, Text: err.Error()})

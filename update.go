@@ -37,6 +37,7 @@ type outflow struct {
 	queue      []audit.Event // for the observer
 	queued     int           // bytes of output in it
 	missed     int           // bytes of output that nobody has been told of yet
+	scrubbed   []string      // secrets that were taken out
 	delivering bool
 }
 
@@ -70,9 +71,11 @@ func (c *call) send(l *lease, u tool.Update) {
 		return
 	}
 	if u.Stream != "" && !u.Progress && u.Content == nil {
-		if u.Text = l.halves.join(u.Stream, u.Text); u.Text == "" {
+		if u.Text = l.halves.join(u.Stream, c.sieve(o, l, u.Stream, u.Text)); u.Text == "" {
 			return
 		}
+	} else {
+		c.scrubUpdate(o, &u)
 	}
 	c.pass(o, l, u)
 }
@@ -99,13 +102,20 @@ func copyBlock(b *tool.Content) *tool.Content {
 	return &c
 }
 
+// streamIndex and streamName number the two streams.
+func streamIndex(name string) int {
+	if name == "stderr" {
+		return 1
+	}
+	return 0
+}
+
+func streamName(i int) string { return [...]string{"stdout", "stderr"}[i] }
+
 // join puts the first half of a character, from the last write, before a text,
 // and keeps that at its end.
 func (h *halves) join(stream, text string) string {
-	half := &h[0]
-	if stream == "stderr" {
-		half = &h[1]
-	}
+	half := &h[streamIndex(stream)]
 	text = *half + text
 	n := whole(text)
 	*half = strings.Clone(text[n:])
@@ -151,10 +161,11 @@ func (c *call) streamed(l *lease) []tool.Content {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	c.passSieved(o, l)
 	for i, half := range l.halves {
 		if half != "" {
 			l.halves[i] = ""
-			c.pass(o, l, tool.Update{Stream: []string{"stdout", "stderr"}[i], Text: valid(half)})
+			c.pass(o, l, tool.Update{Stream: streamName(i), Text: valid(half)})
 		}
 	}
 	o.close()

@@ -64,9 +64,9 @@ const (
 	Moved     Kind = "moved"     // its claims are others now: it is scheduled anew
 	Started   Kind = "started"   // the tool runs
 	Updated   Kind = "updated"   // output or progress while it runs
-	Blocked   Kind = "blocked"   // a hook stopped it
-	Used      Kind = "used"      // a secret was given to its tool
-	Scrubbed  Kind = "scrubbed"  // a secret was taken out of what it said
+	Blocked   Kind = "blocked"   // a hook stopped it, or a secret was refused (by secrets)
+	Used      Kind = "used"      // a secret, which Text names, was given to its tool
+	Scrubbed  Kind = "scrubbed"  // secrets, which Text names, were taken out of what it said
 	Joined    Kind = "joined"    // it has the result of another call, which did the same
 	Retried   Kind = "retried"   // the tool runs once more
 	Cut       Kind = "cut"       // its result was too long

@@ -22,7 +22,7 @@ type Host struct {
 	// Send delivers an update at once.
 	Send func(Update)
 	// UseSecret hands a secret that the tool has named to use, and to nothing
-	// else. Package ferrule has no secrets yet.
+	// else.
 	UseSecret func(ctx context.Context, name string, use func(value []byte) error) error
 }
 
@@ -141,8 +141,11 @@ func (e *Env) Emit(c Content) { e.send(Update{Content: &c}) }
 // errNoSecrets is what a call gets that runs where no secrets are kept.
 var errNoSecrets = errors.New("no secrets here: the call runs without a runtime, or the runtime has no source of secrets")
 
-// Secret uses a secret inside a function. The value must not leave it. Not built
-// yet in package ferrule: there every secret is refused.
+// Secret uses a secret inside a function: one that the tool names in
+// [Info.Secrets] and that its host lets it have, while it runs. The value must not
+// leave the function, and is wiped when that has returned. Package ferrule takes
+// it out of all that the call says, should it be in there. An error of use is
+// returned as it is.
 func (e *Env) Secret(ctx context.Context, name string, use func(value []byte) error) error {
 	if e == nil || e.host.UseSecret == nil {
 		return errNoSecrets
