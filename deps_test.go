@@ -53,7 +53,7 @@ var architecture = map[string]arrows{
 	"examples/streaming":   {ours: ". tool"},
 	"internal/check":       {},
 	"internal/config":      {ours: "policy", third: "go.yaml.in/yaml/v3"},
-	"internal/crash":       {tests: ". audit durable policy store tool"},
+	"internal/crash":       {tests: ". audit durable policy secret store tool"},
 	"internal/hostile":     {},
 	"internal/terminal":    {ours: "policy", third: "charm.land/bubbletea/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term golang.org/x/text", tests: "tool"},
 	"store":                {ours: "audit durable policy tool", third: "golang.org/x/sys modernc.org/sqlite", tests: ". tooltest"},
