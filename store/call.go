@@ -14,8 +14,8 @@ import (
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// mostKept is how large a result can be that is kept, in bytes as it is written.
-// Of a larger one it is known that it was there.
+// mostKept is how large the content of a result can be that is kept, in bytes. Of
+// a larger one it is known that it was there.
 const mostKept = 16 << 20
 
 // entry is a record as it stands in the store.
@@ -65,12 +65,17 @@ type keptContent struct {
 	JSON *string `json:"json,omitempty"`
 }
 
+// keepResult keeps no result that is too large.
 func keepResult(r *tool.Result) *keptResult {
 	if r == nil {
 		return nil
 	}
 	kept := &keptResult{Result: *r}
+	size := 0
 	for _, c := range r.Content {
+		if size += len(c.Text) + len(c.JSON) + len(c.Data); size > mostKept {
+			return nil
+		}
 		k := keptContent{Content: c}
 		if c.JSON != nil {
 			text := string(c.JSON)
@@ -130,15 +135,7 @@ func (e *entry) sealCall() (string, error) {
 	return seal(e.name(), keptCall{e.CallID, e.Source, e.Tool, e.Given, e.Key, e.Digest, e.Repeats, e.Input, e.Began.UTC()})
 }
 
-// sealOutcome keeps no result that is too large.
-func (e *entry) sealOutcome(o keptOutcome) (string, error) {
-	sealed, err := seal("outcome "+e.name(), o)
-	if err == nil && len(sealed) > mostKept {
-		o.Result = nil
-		return seal("outcome "+e.name(), o)
-	}
-	return sealed, err
-}
+func (e *entry) sealOutcome(o keptOutcome) (string, error) { return seal("outcome "+e.name(), o) }
 
 // scanEntry reads a record. Whether it is Live is not known yet.
 func scanEntry(scan func(...any) error) (e entry, err error) {

@@ -39,6 +39,7 @@ import (
 type Store struct {
 	path   string
 	files  []held // what it is on the disk
+	dir    atomic.Pointer[directory]
 	now    func() time.Time
 	writer *sql.DB // of one connection, which is that of pen
 	pen    *pen

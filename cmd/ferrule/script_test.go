@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/store"
 )
@@ -27,6 +29,8 @@ var update = flag.Bool("update", false, "write what the commands of testdata/*.t
 //	> ask FILE                   puts the questions of a file
 //	> use ID                     uses the answer, as a runtime does
 //	> grant FILE                 keeps the grants of a file
+//	> begin FILE                 begins the calls of a file, ends those that are done, and is gone
+//	> run FILE                   does so, and stays
 //	> env NAME=VALUE             sets a variable
 //	> cat FILE                   prints a file
 //	> mode FILE                  prints its permissions
@@ -116,6 +120,12 @@ func (s *script) run(t *testing.T, text string) string {
 			s.use(t, args[1])
 		case "grant":
 			s.grant(t, args[1])
+		case "begin":
+			if err := s.begin(t, args[1]).Close(); err != nil {
+				t.Fatal(err)
+			}
+		case "run":
+			s.begin(t, args[1])
 		case "env":
 			s.env = append([]string{args[1]}, s.env...)
 		case "cat":
@@ -138,6 +148,7 @@ func (s *script) plain(text string, err error) string {
 	if err != nil {
 		text = err.Error() + "\n"
 	}
+	text = regexp.MustCompile(s.base.Format(time.DateOnly)+`[ T]\d\d:\d\d:\d\dZ?|after \d+m?s\b`).ReplaceAllString(text, "TIME") // which is another each time
 	return strings.ReplaceAll(text, s.dir, "$DIR")
 }
 
@@ -216,6 +227,27 @@ func (s *script) grant(t *testing.T, file string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// begin is a process that runs calls.
+func (s *script) begin(t *testing.T, file string) *store.Store {
+	t.Helper()
+	var list []durable.Record
+	s.decode(t, file, &list)
+	st := s.open(t)
+	for _, r := range list {
+		r.Began = s.base
+		if _, err := st.Begin(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		if r.State != durable.Done {
+			continue
+		}
+		if err := st.End(t.Context(), durable.Ending{ID: r.ID, Attempt: 1, Result: r.Result, Failed: r.Failed}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return st
 }
 
 func (s *script) decode(t *testing.T, file string, v any) {
