@@ -33,7 +33,7 @@ func childShut(ctx context.Context, o orders) error {
 	if err := os.Chmod(o.file("store"), 0o500); err != nil {
 		return err
 	}
-	w, err := furnish(s, o.effects())
+	w, err := furnish(ctx, s, o.effects())
 	if err != nil {
 		return err
 	}

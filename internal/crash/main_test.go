@@ -49,7 +49,7 @@ type orders struct {
 }
 
 func children() map[string]func(context.Context, orders) error {
-	return map[string]func(context.Context, orders) error{"script": childScript, "keys": childKeys, "hold": childHold, "shut": childShut}
+	return map[string]func(context.Context, orders) error{"script": childScript, "keys": childKeys, "hold": childHold, "shut": childShut, "same": childSame}
 }
 
 // process is a child with its ends.

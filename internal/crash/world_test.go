@@ -30,7 +30,7 @@ const longest = 3 * time.Millisecond
 func (o orders) file(name string) string { return filepath.Join(o.Dir, name) }
 
 func (o orders) effects() effects {
-	return effects{path: o.file(effectsFile), life: o.Life, slow: longest}
+	return effects{path: o.file(effectsFile), life: o.Life, slow: longest, sync: o.Seed%2 == 1}
 }
 
 // world is a runtime with a store for all that it keeps.
@@ -45,12 +45,13 @@ func openWorld(ctx context.Context, path string, of effects) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	return furnish(s, of)
+	return furnish(ctx, s, of)
 }
 
 // furnish makes a runtime on a store.
-func furnish(s *store.Store, of effects) (*world, error) {
+func furnish(_ context.Context, s *store.Store, of effects) (*world, error) {
 	w := &world{s, runtimeOn(s)}
+	w.runtime.SyncEnds = of.sync
 	tools, err := of.tools()
 	if err == nil {
 		err = w.runtime.Add(tools...)
