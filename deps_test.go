@@ -53,7 +53,7 @@ var architecture = map[string]arrows{
 	"examples/secrets":     {ours: ". audit policy secret tool"},
 	"examples/streaming":   {ours: ". tool"},
 	"internal/check":       {},
-	"internal/crash":       {tests: ". durable policy store tool"},
+	"internal/crash":       {tests: ". audit durable policy secret store tool"},
 	"internal/config":      {ours: "policy secret", third: "go.yaml.in/yaml/v3"},
 	"internal/hostile":     {},
 	"internal/leak":        {},
