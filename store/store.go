@@ -11,7 +11,8 @@
 // what to do about it, and a call that needs an answer does not run. What was
 // kept is checked against a sum when it is read.
 //
-// Nothing is kept for ever but the rules that a principal has in every session. A
+// Nothing is kept for ever but the log ([Store.Append]), which nobody sweeps, and
+// the rules that a principal has in every session. A
 // question that is over is forgotten after a day, so that a late answer hears why
 // it is refused; one that never expires 90 days after it was asked or answered.
 // What people answered is kept for thirty days ([Store.Answered]); the arguments
