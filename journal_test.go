@@ -549,6 +549,20 @@ func TestLog(t *testing.T) {
 			}
 		})
 	})
+	t.Run("U1 a recorded result is given out when that is on the record", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			d := newDesk()
+			n, _ := d.process(t, nil).turn(t, 0, sending("a"))
+			for _, failing := range []error{nil, full} {
+				d.crash()
+				p := &pad{flush: failing}
+				_, res := d.process(t, func(rt *ferrule.Runtime, _ *tool.Tool) { rt.Log = p }).turn(t, n, sending("a"))
+				if p.flushed.Load() == 0 || (res[0].Err == nil) != (failing == nil) || failing != nil && !errors.Is(res[0].Err, full) {
+					t.Errorf("where a flush is %v: got %v, flushed %d times", failing, res[0].Err, p.flushed.Load())
+				}
+			}
+		})
+	})
 	t.Run("U1 arguments are there by sensitivity", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			for sensitivity, want := range map[tool.Sensitivity]string{tool.Internal: textArg("a"), tool.Secret: "[withheld: secret]"} {

@@ -106,15 +106,29 @@ func TestTwoProcesses(t *testing.T) {
 	})
 }
 
-// pair runs two processes side by side. Where one is killed only what the other
-// says counts.
+// pair has two processes use the same keys.
 func pair(t *testing.T, kill bool) (runs []*ran, all []told) {
+	t.Helper()
+	runs, all = side(t, "keys", kill)
+	want := 2 * pairKeys * 2
+	if kill {
+		want /= 2
+	}
+	if len(all) != want {
+		t.Errorf("got %d results, want %d", len(all), want)
+	}
+	return runs, all
+}
+
+// side runs two processes side by side. Where one is killed only what the other
+// says counts.
+func side(t *testing.T, what string, kill bool) (runs []*ran, all []told) {
 	t.Helper()
 	o := orders{Dir: t.TempDir(), Seed: rand.Uint64()}
 	var both []*process
 	for range 2 {
 		o.Life++
-		p := start(t, "keys", o)
+		p := start(t, what, o)
 		if got := p.line(); got != "open" {
 			t.Fatalf("got %q, want open: %s", got, p.stain.String())
 		}
@@ -147,13 +161,6 @@ func pair(t *testing.T, kill bool) (runs []*ran, all []told) {
 	runs, _, err := readEffects(o.file(effectsFile))
 	if err != nil {
 		t.Fatal(err)
-	}
-	want := 2 * pairKeys * 2
-	if kill {
-		want /= 2
-	}
-	if len(all) != want {
-		t.Errorf("got %d results, want %d", len(all), want)
 	}
 	return runs, all
 }
