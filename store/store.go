@@ -12,13 +12,13 @@
 // kept is checked against a sum when it is read.
 //
 // Nothing is kept for ever but the log ([Store.Append]), which nobody sweeps, and
-// the rules that a principal has in every session. A
-// question that is over is forgotten after a day, so that a late answer hears why
-// it is refused; one that never expires 90 days after it was asked or answered.
-// What people answered is kept for thirty days ([Store.Answered]); the arguments
-// of calls are among it. A session that nobody asked for in 90 days is forgotten
-// with its rules, and so is a budget that nobody charged in 90 days. What is
-// forgotten is overwritten in the file.
+// the rules that a principal has in every session. A question that is over is
+// forgotten after a day, so that a late answer hears why it is refused; one that
+// never expires 90 days after it was asked or answered. What people answered
+// is kept for thirty days ([Store.Answered]); the arguments of calls are among it.
+// A session that nobody asked for in 90 days is forgotten with its rules, and so
+// is a budget that nobody charged in 90 days. What is forgotten is overwritten in
+// the file.
 package store
 
 import (
