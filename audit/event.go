@@ -75,3 +75,11 @@ const (
 	Late      Kind = "late"      // it returned after it was given up
 	Resolved  Kind = "resolved"  // a person said what became of a call that a crash cut off
 )
+
+// Kinds lists every kind.
+func Kinds() []Kind {
+	return []Kind{
+		Registered, Removed, Found, Refreshed, Requested, Decided, Asked, Answered, Changed, Moved, Started, Updated, Blocked,
+		Used, Scrubbed, Joined, Retried, Cut, Ended, GivenUp, Late, Resolved,
+	}
+}

@@ -78,9 +78,10 @@ func (f ownFigures) missed() []miss {
 	return slices.Concat(missed(f.rows), missed(f.compared), slow(f.refused), slow(f.handled))
 }
 
-// suite is all that is measured of Ferrule itself, and what came of it last.
+// suite is all that is measured of Ferrule itself, and what came of it last. Its
+// works are made anew each time: what they keep would be in the way of the rest.
 type suite struct {
-	works                                   []work
+	works                                   func() ([]work, error)
 	rows                                    []row // of the works
 	started, waited, kept, refused, handled part
 }
@@ -91,7 +92,21 @@ type part struct {
 	rows    []row
 }
 
-func newSuite(ctx context.Context) (*suite, error) {
+func newSuite(ctx context.Context) *suite {
+	return &suite{
+		works: func() ([]work, error) { return allWorks(ctx) },
+		started: part{measure: func() ([]row, error) {
+			started, err := goroutines(ctx)
+			return []row{started}, err
+		}},
+		waited:  part{measure: func() ([]row, error) { return wall(ctx) }},
+		kept:    part{measure: func() ([]row, error) { return results(ctx) }},
+		refused: part{measure: refusals},
+		handled: part{measure: handlings},
+	}
+}
+
+func allWorks(ctx context.Context) ([]work, error) {
 	list, err := works(ctx)
 	if err != nil {
 		return nil, err
@@ -101,31 +116,14 @@ func newSuite(ctx context.Context) (*suite, error) {
 		return nil, err
 	}
 	deciding, err := policyWorks(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &suite{
-		works: slices.Concat(list, more, deciding),
-		started: part{measure: func() ([]row, error) {
-			started, err := goroutines(ctx)
-			return []row{started}, err
-		}},
-		waited:  part{measure: func() ([]row, error) { return wall(ctx) }},
-		kept:    part{measure: func() ([]row, error) { return results(ctx) }},
-		refused: part{measure: refusals},
-		handled: part{measure: handlings},
-	}, nil
+	return slices.Concat(list, more, deciding), err
 }
 
 // measure measures what the named rows need, everything where none is named. The
 // other figures stay as they were.
 func (s *suite) measure(again []string) (f ownFigures, err error) {
-	if some := needed(s.works, again); len(some) > 1 {
-		rows, err := measure(some, 12, 100*time.Millisecond)
-		if err != nil {
-			return f, err
-		}
-		s.rows = renewed(s.rows, rows)
+	if err := s.measureWorks(again); err != nil {
+		return f, err
 	}
 	compared, err := compare(s.rows)
 	if err != nil {
@@ -139,21 +137,58 @@ func (s *suite) measure(again []string) (f ownFigures, err error) {
 	return ownFigures{s.rows, slices.Concat(compared, s.started.rows, s.waited.rows, s.kept.rows), s.refused.rows, s.handled.rows}, nil
 }
 
-// needed are the works of the named rows and of the named comparisons, behind the
-// floor, which is the first. All are where none is named.
-func needed(list []work, names []string) []work {
+func (s *suite) measureWorks(again []string) error {
+	names := withCompared(again)
+	if !concerns(names, s.rows) {
+		return nil
+	}
+	list, err := s.works()
+	if err != nil {
+		return err
+	}
+	rows, err := measure(chosen(list, names), 12, 100*time.Millisecond)
+	if err != nil {
+		return err
+	}
+	s.rows = renewed(s.rows, rows)
+	return nil
+}
+
+// renew measures the part if it is concerned.
+func (p *part) renew(again []string) (err error) {
+	if concerns(again, p.rows) {
+		p.rows, err = p.measure()
+	}
+	return err
+}
+
+// concerns reports whether names, which are all where there is none, are those of
+// some of the rows.
+func concerns(names []string, rows []row) bool {
+	return len(names) == 0 || slices.ContainsFunc(rows, func(r row) bool { return slices.Contains(names, r.Name) })
+}
+
+// withCompared are names and those of the works that comparisons among them are
+// about.
+func withCompared(names []string) []string {
+	all := slices.Clone(names)
+	for _, c := range comparisons() {
+		if slices.Contains(names, c.name) {
+			all = append(all, c.of, c.to)
+		}
+	}
+	return all
+}
+
+// chosen are the works of these names, which are all where there is none, behind
+// the floor, which is the first.
+func chosen(list []work, names []string) []work {
 	if len(names) == 0 {
 		return list
 	}
-	want := slices.Clone(names)
-	for _, c := range comparisons() {
-		if slices.Contains(names, c.name) {
-			want = append(want, c.of, c.to)
-		}
-	}
 	some := []work{list[0]}
 	for _, w := range list[1:] {
-		if slices.Contains(want, w.name) {
+		if slices.Contains(names, w.name) {
 			some = append(some, w)
 		}
 	}
@@ -170,12 +205,4 @@ func renewed(old, now []row) []row {
 		all[slices.IndexFunc(all, func(o row) bool { return o.Name == r.Name })] = r
 	}
 	return all
-}
-
-// renew measures the part if one of its rows is named, or none at all is.
-func (p *part) renew(names []string) (err error) {
-	if len(names) == 0 || slices.ContainsFunc(p.rows, func(r row) bool { return slices.Contains(names, r.Name) }) {
-		p.rows, err = p.measure()
-	}
-	return err
 }

@@ -56,20 +56,19 @@ func TestBoundsAreTriedAgain(t *testing.T) {
 
 func TestOnlyWhatIsNeededIsMeasuredAgain(t *testing.T) {
 	list := []work{{name: "floor"}, {name: tenCalls}, {name: hundredCalls}, {name: plan1000}}
-	for _, tt := range []struct{ names, want string }{
-		{"", "floor," + tenCalls + "," + hundredCalls + "," + plan1000},
-		{plan1000, "floor," + plan1000},
-		{"CPU of 100 calls to that of 10", "floor," + tenCalls + "," + hundredCalls},
-		{"of no work", "floor"},
+	for _, tt := range []struct {
+		names []string
+		want  []string
+	}{
+		{nil, []string{"floor", tenCalls, hundredCalls, plan1000}},
+		{[]string{plan1000}, []string{"floor", plan1000}},
+		{[]string{"CPU of 100 calls to that of 10"}, []string{"floor", tenCalls, hundredCalls}},
 	} {
-		var names, got []string
-		if tt.names != "" {
-			names = []string{tt.names}
-		}
-		for _, w := range needed(list, names) {
+		var got []string
+		for _, w := range chosen(list, withCompared(tt.names)) {
 			got = append(got, w.name)
 		}
-		if strings.Join(got, ",") != tt.want {
+		if !slices.Equal(got, tt.want) {
 			t.Errorf("%q: measures %q, want %q", tt.names, got, tt.want)
 		}
 	}

@@ -64,16 +64,21 @@ func calibrate(w work, slice time.Duration) (int, error) {
 		return 0, err
 	}
 	for n := 1; ; n *= 2 {
-		if took := cpu(w, n); took > slice/4 {
+		if took := spent(w, n); took > slice/4 {
 			return max(n, int(float64(n)*float64(slice)/float64(took))), nil
 		}
 	}
 }
 
-// cpu is the time that n runs of w took on all cores together, the garbage
-// collector's included.
+// cpu is what n runs of w took, none of it for the garbage of others.
 func cpu(w work, n int) time.Duration {
 	runtime.GC()
+	return spent(w, n)
+}
+
+// spent is the time that n runs of w took on all cores together, the garbage
+// collector's included.
+func spent(w work, n int) time.Duration {
 	before := usage()
 	for range n {
 		if err := w.one(); err != nil {

@@ -56,7 +56,7 @@ func workerPool(ctx context.Context) ([]row, error) {
 	}
 	calls := similarCalls(0, n)
 	view := s.View(ctx)
-	best, err := least(20, func() error {
+	best, err := least(60, func() error {
 		todo := make(chan int)
 		var pool sync.WaitGroup
 		for range at {

@@ -2,9 +2,11 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -331,6 +333,18 @@ func TestResolve(t *testing.T) {
 			if !errors.Is(err, durable.ErrBegun) || got.ID != "left" || got.Result.String() != "A person says that this call was done." {
 				t.Errorf("place %d: got %+v, %v, want what the person said", place, got, err)
 			}
+		}
+	})
+	t.Run("U1 what a person said is on the record, and nothing that was refused", func(t *testing.T) {
+		var got []string
+		for l, err := range s.Entries(t.Context(), store.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprintf("%s %s by %s: %s", l.Entry.Kind, l.Entry.ID, l.Entry.By, l.Entry.Text))
+		}
+		if want := []string{"resolved undone by ada: it was not done: no mail", "resolved left by ada: it was done"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	})
 	t.Run("J2 all are listed in their order", func(t *testing.T) {
