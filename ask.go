@@ -175,7 +175,7 @@ func (c *call) questionID() string {
 func (c *call) put(q *policy.Question) *tool.Error {
 	t := c.turn
 	q.ID = c.questionID()
-	q.Preview, q.Reason, q.Wants = t.set.scrubText(q.Preview), t.set.scrubText(q.Reason), t.set.scrubText(q.Wants)
+	c.scrubQuestion(q)
 	c.posed++
 	if err := c.listen(q); err != nil {
 		return c.unasked(err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,8 @@ var update = flag.Bool("update", false, "write what the commands of testdata/*.t
 //	> env NAME=VALUE             sets a variable
 //	> cat FILE                   prints a file
 //	> mode FILE                  prints its permissions
+//	> chmod MODE FILE            sets them
+//	> lines TEXT ferrule doctor  is a command of which only lines with TEXT count
 //
 // and what follows is what it prints: standard error behind "! ", and the exit
 // status, where it is not 0, in brackets. For the names of writers, for keys and for
@@ -149,6 +152,22 @@ func (s *script) run(t *testing.T, text string) string {
 		case "cat":
 			text, err := os.ReadFile(filepath.Join(s.dir, args[1]))
 			fmt.Fprint(&out, s.plain(string(text), err))
+		case "lines":
+			var printed strings.Builder
+			s.ferrule(t, &printed, args[3:])
+			for line := range strings.Lines(printed.String()) {
+				if strings.Contains(line, args[1]) {
+					out.WriteString(line)
+				}
+			}
+		case "chmod":
+			mode, err := strconv.ParseUint(args[1], 8, 32)
+			if err == nil {
+				err = os.Chmod(filepath.Join(s.dir, args[2]), os.FileMode(mode))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		case "mode":
 			info, err := os.Stat(filepath.Join(s.dir, args[1]))
 			if err != nil {
