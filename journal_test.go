@@ -70,6 +70,17 @@ func (d *desk) cutOff(t *testing.T, change func(*ferrule.Runtime, *tool.Tool), c
 	return turn.Number()
 }
 
+// tardy is a journal that takes its time to begin a call, whatever the context.
+type tardy struct {
+	durable.Journal
+	by time.Duration
+}
+
+func (s tardy) Begin(ctx context.Context, r durable.Record) (durable.Record, error) {
+	time.Sleep(s.by) // of a bubble
+	return s.Journal.Begin(context.WithoutCancel(ctx), r)
+}
+
 func TestJournal(t *testing.T) {
 	t.Parallel()
 	keyed := func(_ *ferrule.Runtime, send *tool.Tool) {
@@ -91,6 +102,18 @@ func TestJournal(t *testing.T) {
 			got, runs := again(t, d, nil, n, sending("a"))
 			if got.Err != nil || runs != 0 || got.String() != res[0].String() || got.CallID != "call_1" {
 				t.Errorf("got %v, ran %d times, want %q", got, runs, res[0])
+			}
+		})
+	})
+	t.Run("J4 a record that is made too late is taken back: the call did not run", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			d := newDesk()
+			_, res := d.process(t, func(rt *ferrule.Runtime, _ *tool.Tool) {
+				rt.Journal = tardy{d.journal, 5500 * time.Millisecond}
+			}).turn(t, 0, sending("a"))
+			wantFailure(t, res[0], tool.Failed, "This call could not be put on the record, so it did not run.")
+			if list, err := d.journal.Open(t.Context(), durable.Place{}); err != nil || len(list) > 0 {
+				t.Errorf("got the records %+v, %v, want none", list, err)
 			}
 		})
 	})
