@@ -70,16 +70,19 @@ func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	t.Run("J1 two processes: what has one key is done once", func(t *testing.T) {
 		t.Parallel()
-		runs, all := pair(t, false)
-		wantOnce(t, runs, all, nil)
-		won := make(map[int]int) // by process
-		for _, r := range runs {
-			won[r.life]++
+		for range 5 { // one may be too quick for the other
+			runs, all := pair(t, false)
+			wantOnce(t, runs, all, nil)
+			won := make(map[int]int) // by process
+			for _, r := range runs {
+				won[r.life]++
+			}
+			t.Logf("runs by process: %v", won)
+			if len(won) == 2 {
+				return
+			}
 		}
-		if len(won) != 2 {
-			t.Errorf("%v ran by process, want both to have run some", won)
-		}
-		t.Logf("runs by process: %v", won)
+		t.Error("one of them ran all, five times: they never met")
 	})
 	t.Run("J2 two processes, of which one is killed: the other goes on", func(t *testing.T) {
 		t.Parallel()
