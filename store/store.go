@@ -21,7 +21,7 @@
 // is kept for thirty days ([Store.Answered]); the arguments of calls are among it.
 // A session that nobody asked for in 90 days is forgotten with its rules, and so
 // is a budget that nobody charged in 90 days. A call is forgotten 90 days after it
-// ended, or began and was left behind. What is forgotten is overwritten in the
+// ended; one that was left behind stays until somebody says what became of it. What is forgotten is overwritten in the
 // file.
 package store
 
