@@ -128,7 +128,7 @@ func runtimeWorks(ctx context.Context) ([]work, error) {
 		if w.rt.Policy == nil {
 			w.rt.Policy = policy.AllowOwn{}
 		}
-		s, err := ownWith(w.rt, t)
+		s, err := ownWith(w.rt, t) //nolint:contextcheck // adding tools waits for nothing
 		if err != nil {
 			return nil, err
 		}
