@@ -145,9 +145,9 @@ func (c *call) resultEvent(kind audit.Kind, res tool.Result) audit.Event {
 	if c.turn.set.observe != nil {
 		shown = copyResult(shown) // who looks cannot change it
 	}
-	e := audit.Event{Kind: kind, Result: &shown}
+	e := audit.Event{Kind: kind, Result: &shown, Time: time.Now()}
 	if c.ran {
-		e.Took = time.Since(c.started)
+		e.Took = e.Time.Sub(c.started)
 	}
 	return e
 }
@@ -223,15 +223,23 @@ func (c *call) inTheWay() *tool.Error {
 }
 
 // emit tells the observer, who must be there.
-func (c *call) emit(e audit.Event) { c.turn.set.emit(c.eventOf(c.req, e)) }
+func (c *call) emit(e audit.Event) {
+	c.about(c.req, &e)
+	c.turn.set.send(&e)
+}
 
 // eventOf is an event about the call as it stood.
 func (c *call) eventOf(r *tool.Request, e audit.Event) audit.Event {
+	c.about(r, &e)
+	return e
+}
+
+// about makes an event one about the call as it stood.
+func (c *call) about(r *tool.Request, e *audit.Event) {
 	e.Request, e.Session, e.Turn = r, c.first.Caller.Session, c.turn.number
 	if e.Name == "" {
 		e.Name = c.first.CalledAs
 	}
-	return e
 }
 
 func (c *call) emitBy(kind audit.Kind, who, text string) {

@@ -41,11 +41,15 @@ func (b *book) take(e *audit.Event) (err error) {
 func (s *settings) noted() bool { return s.observe != nil || s.book != nil }
 
 // emit puts an event on the record, and tells the observer.
-func (s *settings) emit(e audit.Event) {
-	e = s.scrubEvent(e)
-	e.Time = time.Now()
-	s.put(&e)
-	s.tell(e)
+func (s *settings) emit(e audit.Event) { s.send(&e) }
+
+func (s *settings) send(e *audit.Event) {
+	s.scrubEvent(e)
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	s.put(e)
+	s.tell(*e)
 }
 
 // put puts an event on the record. Where that fails, the calls that are under way
@@ -55,9 +59,14 @@ func (s *settings) put(e *audit.Event) {
 		return
 	}
 	if err := s.book.take(e); err != nil {
-		s.book.why.Store(&err)
-		s.book.missing.Add(1)
+		s.book.miss(err)
 	}
+}
+
+// miss remembers that an event is not on the record.
+func (b *book) miss(err error) {
+	b.why.Store(&err)
+	b.missing.Add(1)
 }
 
 // tell tells the observer. A panic there is nobody's failure.

@@ -105,7 +105,7 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the call is over.", Cause: errOver}}
 	}
 	if c.turn.set.noted() {
-		c.emit(audit.Event{Kind: audit.Started})
+		c.emit(audit.Event{Kind: audit.Started, Time: l.began})
 	}
 	ctx, done := c.join(outer, l)
 	res, err := c.invoke(ctx)

@@ -292,7 +292,6 @@ func (c *call) tellEnd(res tool.Result) {
 		return
 	}
 	e := c.eventOf(c.req, c.resultEvent(audit.Ended, res))
-	e.Time = time.Now()
 	set := c.turn.set
 	if set.put(&e); set.observe == nil {
 		return
