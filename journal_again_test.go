@@ -205,7 +205,9 @@ func TestJournalOdd(t *testing.T) {
 			d := newDesk()
 			n, _ := d.process(t, nil).turn(t, 0, sending("a"))
 			d.crash()
-			p := d.process(t, func(rt *ferrule.Runtime, _ *tool.Tool) { rt.Log = &pad{refuses: errors.New("disk full"), flush: errors.New("disk full")} })
+			p := d.process(t, func(rt *ferrule.Runtime, _ *tool.Tool) {
+				rt.Log = &pad{refuses: errors.New("disk full"), flush: errors.New("disk full")}
+			})
 			if _, res := p.turn(t, n, sending("a")); res[0].Err == nil {
 				t.Errorf("got %q, and nothing of it is on the record", res[0])
 			}
@@ -247,6 +249,26 @@ func TestJournalOdd(t *testing.T) {
 			}
 			close(release)
 		})
+	})
+	t.Run("D6 J2 a call that was stopped before its tool started has no record, whatever hooks there are that wrap nothing", func(t *testing.T) {
+		for _, hooks := range [][]ferrule.Hook{nil, {{Name: "looks", Input: func(context.Context, *tool.Request) (ferrule.Change, error) { return ferrule.Change{}, nil }}}} {
+			bubble(t, func(t *testing.T) {
+				d := newDesk()
+				var turn *ferrule.Turn
+				stops := &oddJournal{begin: func(ctx context.Context, _ durable.Record, next func(context.Context) (durable.Record, error)) (durable.Record, error) {
+					turn.Interrupt()
+					return next(ctx)
+				}}
+				p := d.process(t, with(stops, func(rt *ferrule.Runtime, _ *tool.Tool) { rt.Hooks = hooks }))
+				turn = p.Session(tool.Caller{Session: "s"}).View(t.Context()).Begin(t.Context(), ferrule.TurnOptions{})
+				turn.Add(sending("a"))
+				wantFailure(t, turn.Wait()[0], tool.Aborted, "")
+				all, err := d.journal.Open(t.Context(), durable.Place{Principal: "local", Session: "s", Turn: turn.Number()})
+				if err != nil || len(all) != 0 || p.runs.Load() != 0 {
+					t.Errorf("%d hooks: got %+v, %v, ran %d times", len(hooks), all, err, p.runs.Load())
+				}
+			})
+		}
 	})
 	t.Run("J1 an end that could not be written once does not keep its key for ever", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
@@ -338,7 +360,9 @@ func TestJournalOdd(t *testing.T) {
 			d := newDesk()
 			long := func(rt *ferrule.Runtime, send *tool.Tool) {
 				rt.TurnChars, rt.Blobs = 50_000, new(durable.Memory)
-				*send = doing(*send, func(context.Context, tool.Args) (tool.Result, error) { return sayText(strings.Repeat("x", 40_000)), nil })
+				*send = doing(*send, func(context.Context, tool.Args) (tool.Result, error) {
+					return sayText(strings.Repeat("x", 40_000)), nil
+				})
 			}
 			calls := []tool.Call{sending("a"), sending("b"), sending("c")}
 			length := func(all []tool.Result) (n int) {
