@@ -174,8 +174,11 @@ func (c *call) questionID() string {
 // put puts a question into the inbox and has answers heard.
 func (c *call) put(q *policy.Question) *tool.Error {
 	t := c.turn
+	if held := t.set.secrets.Within([]byte(q.Input)); len(held) > 0 {
+		return c.unasked(fmt.Errorf("the arguments hold the value of the secret %s, which nobody may be shown", strings.Join(held, ", ")))
+	}
 	q.ID = c.questionID()
-	q.Preview, q.Reason, q.Wants = t.set.scrubText(q.Preview), t.set.scrubText(q.Reason), t.set.scrubText(q.Wants)
+	c.scrubQuestion(q)
 	c.posed++
 	if err := c.listen(q); err != nil {
 		return c.unasked(err)

@@ -77,26 +77,26 @@ type call struct {
 	posed      int8 // questions that were put about it
 
 	// --- guarded by turn.mu
-	step        step
-	asks        []string // ids of its questions that are in the inbox
-	answerErr   error    // why the host's function could not answer
-	leased      *lease
-	stop        *stop
-	started     time.Time // where there is an observer
-	out         atomic.Pointer[outflow]
-	hooksMissed atomic.Pointer[[]string] // secrets that were taken out before output hooks saw the result
-	everAsked   atomic.Bool              // it has had a question
-	lost        atomic.Bool              // given up
-	state       state
-	claimed     bool // somebody gives it its result
-	parked      bool // waits for a place of its tool, source or tenant
-	busy        bool // its question is put before its turn has come
-	pushLater   bool // it became ready meanwhile
-	answered    bool // an answer came while somebody led it
-	inline      bool // on the goroutine of who waits
-	ran         bool // the tool was started
-	inside      bool // it holds places in its gates
-	atGate      bool // it stands in the queue of one; guarded by the lock of the gates
+	step      step
+	asks      []string // ids of its questions that are in the inbox
+	answerErr error    // why the host's function could not answer
+	leased    *lease
+	stop      *stop
+	started   time.Time // where there is an observer
+	out       atomic.Pointer[outflow]
+	taken     atomic.Pointer[[]string] // secrets that were taken out before phase 10
+	everAsked atomic.Bool              // it has had a question
+	lost      atomic.Bool              // given up
+	state     state
+	claimed   bool // somebody gives it its result
+	parked    bool // waits for a place of its tool, source or tenant
+	busy      bool // its question is put before its turn has come
+	pushLater bool // it became ready meanwhile
+	answered  bool // an answer came while somebody led it
+	inline    bool // on the goroutine of who waits
+	ran       bool // the tool was started
+	inside    bool // it holds places in its gates
+	atGate    bool // it stands in the queue of one; guarded by the lock of the gates
 }
 
 // by is what made the input of a call what it is.

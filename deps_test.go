@@ -22,7 +22,7 @@ type arrows struct {
 // A third-party module stands in as few rows as can be, so that it can be
 // exchanged in one place.
 var architecture = map[string]arrows{
-	".":      {ours: "audit durable policy schema secret tool"},
+	".":      {ours: "audit durable policy schema secret tool", tests: "internal/leak"},
 	"tool":   {ours: "schema"},
 	"policy": {ours: "tool", tests: "tooltest"},
 	"policy/cedar": {
@@ -31,13 +31,13 @@ var architecture = map[string]arrows{
 	},
 	"audit":          {ours: "tool", tests: "tooltest"},
 	"durable":        {ours: "tool", tests: "tooltest"},
-	"secret":         {},
+	"secret":         {tests: "internal/leak"},
 	"secret/keyring": {ours: "secret", third: "github.com/zalando/go-keyring"},
 	"schema": {
 		third: "github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json golang.org/x/text",
 		tests: "internal/hostile",
 	},
-	"cmd/ferrule":          {ours: ". internal/config internal/terminal policy policy/cedar schema store tool", third: "github.com/spf13/cobra github.com/charmbracelet/x/term"},
+	"cmd/ferrule":          {ours: ". audit durable internal/config internal/terminal policy policy/cedar schema secret secret/keyring store tool", third: "github.com/spf13/cobra github.com/charmbracelet/x/term"},
 	"eval":                 {ours: "schema tool"},
 	"examples":             {},
 	"examples/approvals":   {ours: ". policy store tool"},
@@ -50,11 +50,13 @@ var architecture = map[string]arrows{
 	"examples/owntool":     {ours: ". audit policy tool"},
 	"examples/progress":    {ours: ". audit policy tool"},
 	"examples/replay":      {ours: ". policy tool"},
+	"examples/secrets":     {ours: ". audit policy secret tool"},
 	"examples/streaming":   {ours: ". tool"},
 	"internal/check":       {},
-	"internal/config":      {ours: "policy", third: "go.yaml.in/yaml/v3"},
-	"internal/crash":       {tests: ". durable policy store tool"},
+	"internal/config":      {ours: "policy secret", third: "go.yaml.in/yaml/v3"},
+	"internal/crash":       {tests: ". audit durable policy secret store tool"},
 	"internal/hostile":     {},
+	"internal/leak":        {},
 	"internal/terminal":    {ours: "policy", third: "charm.land/bubbletea/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term golang.org/x/text", tests: "tool"},
 	"store":                {ours: "audit durable policy tool", third: "golang.org/x/sys modernc.org/sqlite", tests: ". tooltest"},
 	"tokens":               {third: "github.com/tiktoken-go/tokenizer"},

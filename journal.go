@@ -32,7 +32,13 @@ func (c *call) enroll() (res tool.Result, known bool) {
 	}
 	r := c.record()
 	for {
-		had, err := atJournal(func(ctx context.Context) (durable.Record, error) { return journal.Begin(ctx, r) })
+		had, err := atJournal(func(ctx context.Context) (durable.Record, error) {
+			had, err := journal.Begin(ctx, r)
+			if err == nil && ctx.Err() != nil { // too late: the call has its result
+				err = errors.Join(ctx.Err(), journal.End(context.WithoutCancel(ctx), durable.Ending{ID: had.ID, Attempt: had.Attempt, Undone: true}))
+			}
+			return had, err
+		})
 		switch {
 		case err == nil:
 			c.entered = &entered{attempt: had.Attempt}

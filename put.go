@@ -87,6 +87,20 @@ func (c *call) unwritten() error {
 	return fmt.Errorf("Runtime.Log: %w", *set.book.why.Load())
 }
 
+// announce puts on the record that a call may change something, before it does.
+// Where the log is the journal too, the call's record takes that along.
+func (c *call) announce() error {
+	set := c.turn.set
+	if set.book == nil || c.req.Claims.ReadOnly {
+		return c.unwritten()
+	}
+	c.emit(audit.Event{Kind: audit.Begun})
+	if set.together {
+		return c.unwritten()
+	}
+	return c.flush()
+}
+
 // flush sees to it that what happened to a call stays on the record.
 func (c *call) flush() error {
 	if err := c.turn.set.flush(context.Background()); err != nil {

@@ -193,6 +193,7 @@ type settings struct {
 	observe     func(audit.Event)
 	book        *book // nil: there is no log
 	journal     durable.Journal
+	together    bool // the log is the journal
 	syncEnds    bool
 	limit       int
 	siblings    Siblings
@@ -308,6 +309,7 @@ func (s *settings) govern(rt *Runtime) {
 	for _, p := range rt.Protected {
 		s.protected = append(s.protected, filepath.ToSlash(filepath.Clean(p)))
 	}
+	s.together = rt.Journal != nil && traceOf(reflect.ValueOf(rt.Journal)) == traceOf(reflect.ValueOf(rt.Log))
 	if s.journal, s.syncEnds = rt.Journal, rt.SyncEnds; s.journal != nil && !s.lasting {
 		s.findings = append(s.findings, Finding{"Runtime.Journal", "it is set without Runtime.Ledger: turns of a later process have the same numbers, and calls there are refused"})
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/secret"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -60,8 +61,8 @@ func (c *call) scrubbed(res tool.Result) tool.Result {
 		s.note(o.scrubbed)
 		o.mu.Unlock()
 	}
-	if missed := c.hooksMissed.Load(); missed != nil {
-		s.note(*missed)
+	if taken := c.taken.Load(); taken != nil {
+		s.note(*taken)
 	}
 	if len(s.found) > 0 {
 		slices.Sort(s.found)
@@ -78,9 +79,33 @@ func (c *call) shownToHooks(res tool.Result) tool.Result {
 	s := scrubber{vault: c.turn.set.secrets}
 	res = s.result(res)
 	if len(s.found) > 0 {
-		c.hooksMissed.Store(&s.found)
+		c.took(s.found)
 	}
 	return res
+}
+
+// took remembers secrets that were taken out, for who leads the call.
+func (c *call) took(names []string) {
+	s := scrubber{found: names}
+	if before := c.taken.Load(); before != nil {
+		s.note(*before)
+	}
+	c.taken.Store(&s.found)
+}
+
+// scrubQuestion takes values out of what a person is shown beside the arguments,
+// which an answer is bound to.
+func (c *call) scrubQuestion(q *policy.Question) {
+	if !c.turn.set.secrets.Live() {
+		return
+	}
+	s := scrubber{vault: c.turn.set.secrets}
+	s.text(&q.Preview)
+	s.text(&q.Reason)
+	s.text(&q.Wants)
+	if len(s.found) > 0 {
+		c.took(s.found)
+	}
 }
 
 // scrubText is a text without values.

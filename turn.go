@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -250,10 +249,7 @@ func (t *Turn) admit(c *call) {
 		t.mu.Unlock()
 		switch {
 		case c.recorded != nil:
-			if t.set.noted() {
-				c.emitResult(audit.Ended, *c.recorded)
-			}
-			t.keep(c, *c.recorded)
+			t.keep(c, c.putDown(*c.recorded))
 		case why != nil:
 			t.settle(c, why.result(c))
 		default:

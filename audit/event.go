@@ -62,6 +62,7 @@ const (
 	Answered  Kind = "answered"  // the answer reached its call
 	Changed   Kind = "changed"   // the input is another now
 	Moved     Kind = "moved"     // its claims are others now: it is scheduled anew
+	Begun     Kind = "begun"     // it is about to change something; on the record before it does
 	Started   Kind = "started"   // the tool runs
 	Updated   Kind = "updated"   // output or progress while it runs
 	Blocked   Kind = "blocked"   // a hook stopped it, or a secret was refused (by secrets)
@@ -75,3 +76,11 @@ const (
 	Late      Kind = "late"      // it returned after it was given up
 	Resolved  Kind = "resolved"  // a person said what became of a call that a crash cut off
 )
+
+// Kinds lists every kind.
+func Kinds() []Kind {
+	return []Kind{
+		Registered, Removed, Found, Refreshed, Requested, Decided, Asked, Answered, Changed, Moved, Started, Updated, Blocked,
+		Used, Scrubbed, Joined, Retried, Cut, Ended, GivenUp, Late, Resolved,
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,11 @@ func TestWorksWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range append(list, deciding...) {
+	scrubs, err := secretWorks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range slices.Concat(list, deciding, scrubs) {
 		if err := w.one(); err != nil {
 			t.Errorf("%s: %v", w.name, err)
 		}

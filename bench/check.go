@@ -116,7 +116,11 @@ func allWorks(ctx context.Context) ([]work, error) {
 		return nil, err
 	}
 	deciding, err := policyWorks(ctx)
-	return slices.Concat(list, more, deciding), err
+	if err != nil {
+		return nil, err
+	}
+	scrubs, err := secretWorks(ctx)
+	return slices.Concat(list, more, deciding, scrubs), err
 }
 
 // measure measures what the named rows need, everything where none is named. The
@@ -134,7 +138,7 @@ func (s *suite) measure(again []string) (f ownFigures, err error) {
 			return f, err
 		}
 	}
-	return ownFigures{s.rows, slices.Concat(compared, s.started.rows, s.waited.rows, s.kept.rows), s.refused.rows, s.handled.rows}, nil
+	return ownFigures{s.rows, slices.Concat(compared, scrubbingTimes(s.rows), s.started.rows, s.waited.rows, s.kept.rows), s.refused.rows, s.handled.rows}, nil
 }
 
 func (s *suite) measureWorks(again []string) error {
@@ -175,6 +179,11 @@ func withCompared(names []string) []string {
 	for _, c := range comparisons() {
 		if slices.Contains(names, c.name) {
 			all = append(all, c.of, c.to)
+		}
+	}
+	for _, name := range names {
+		if of, ok := strings.CutSuffix(name, inMicroseconds); ok {
+			all = append(all, of)
 		}
 	}
 	return all

@@ -24,7 +24,7 @@ import (
 // All methods are safe for concurrent use, and by several processes where the
 // journal lies outside of one. tooltest.Journal is the test of what is said here.
 type Journal interface {
-	// Begin keeps a record as running, and gives it with its Attempt. It is on
+	// Begin keeps a record as running, under its id, and gives it with its Attempt. It is on
 	// the disk when Begin returns without an error, and not there at all where
 	// Begin returns with one. Where there is one under its place or its key
 	// already, that is given instead, with an error:
@@ -39,9 +39,12 @@ type Journal interface {
 	//     would be another effect.
 	//   - Of a key counts only what is running, or went well in the last 24 hours.
 	//     One that was left behind no longer has its key. Where one of another
-	//     place went well, its result is kept at this place too, as done.
+	//     place went well, its result is kept at this place too, as done; given is
+	//     that of the other place.
 	Begin(ctx context.Context, r Record) (Record, error)
-	// End says what became of a call that this journal began.
+	// End says what became of a call that this journal began; [ErrStale] where it is
+	// not its any more, or has ended. A journal may keep no result that is very
+	// large: then the call is done, with none.
 	End(ctx context.Context, e Ending) error
 	// Wait returns the record of that id once it is not both running and Live, or
 	// is gone: [ErrNotFound].

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/ferrule-dev/ferrule/internal/leak"
 )
 
 const token = `ghp_16C7e42F292c6912E7710c838347Ae178B4a`
@@ -122,10 +124,10 @@ func TestScrubProperty(t *testing.T) {
 			rapid.StringMatching(`[a-z\n"\\%+ ]{6,16}`),
 			rapid.Map(rapid.SliceOfN(rapid.Byte(), 6, 40), func(b []byte) string { return string(b) }),
 		).Filter(func(s string) bool { return strings.Trim(s, " +%.") == s }).Draw(t, "value")
-		c := choose(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") })
+		c := leak.Choose(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") })
 		noise := rapid.StringMatching(`([ .:;#&?!\n]|done|50%|\\n|%20|YWJj){0,12}`)
 		before, after := noise.Draw(t, "before"), noise.Draw(t, "after")
-		text, way := spelled(c, value)
+		text, way := leak.Spell(c, value)
 		v := vaultOf(t, value, "another value of no concern")
 		checkScrub(t, v.Scrub, before, text, after, value, way)
 		s := v.Stream()
@@ -152,7 +154,7 @@ func checkScrub(t failer, scrub func(string) (string, []string), before, text, a
 	if len(found) == 0 {
 		t.Errorf("%s: %q was not found in %q", way, value, before+text+after)
 	}
-	if how := leaks(got, value); how != "" {
+	if how := leak.Way(got, value); how != "" {
 		t.Errorf("%s: %q can be read as %s in %q, made of %q", way, value, how, got, before+text+after)
 	}
 }
@@ -188,13 +190,13 @@ func FuzzScrub(f *testing.F) {
 			return
 		}
 		at := 0
-		c := choose(func(n int) int {
+		c := leak.Choose(func(n int) int {
 			if at++; len(choices) == 0 {
 				return 0
 			}
 			return int(choices[at%len(choices)]) % n
 		})
-		text, way := spelled(c, value)
+		text, way := leak.Spell(c, value)
 		if way == "base64" && before+after != "" { // what is around it would be a part of it
 			before, after = " ", " "
 		}

@@ -12,7 +12,7 @@ import (
 // those of a URL. "": the text is read as it stands.
 
 // hows are the ways that are looked for beside "".
-func hows() [6]string { return [...]string{"j", "u", "jj", "ju", "uj", "uu"} }
+func hows() [8]string { return [...]string{"j", "u", "jj", "ju", "uj", "uu", "jjj", "juu"} }
 
 // reader reads a text that more may be coming of.
 type reader struct {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ferrule-dev/ferrule/internal/leak"
 	"github.com/ferrule-dev/ferrule/secret"
 )
 
@@ -27,11 +28,11 @@ func TestValuePrintsNothing(t *testing.T) {
 		t.Run("K2 "+verb, func(t *testing.T) {
 			t.Parallel()
 			for _, what := range []any{v, &v, holder, &holder, []secret.Value{v}, map[string]secret.Value{"a": v}, secret.Value{}} {
-				if got := fmt.Sprintf(verb, what); leaks(got, text) != "" {
+				if got := fmt.Sprintf(verb, what); leak.Way(got, text) != "" {
 					t.Errorf("%s of %T: %s", verb, what, got)
 				}
 			}
-			if verb == "%v" && leaks(fmt.Sprintf(verb, bare), text) == "" {
+			if verb == "%v" && leak.Way(fmt.Sprintf(verb, bare), text) == "" {
 				t.Error("the test would not see a leak")
 			}
 		})
@@ -56,7 +57,7 @@ func TestValuePrintsNothing(t *testing.T) {
 			if err := write(&b); err != nil {
 				t.Fatal(err)
 			}
-			if leaks(b.String(), text) != "" || !strings.Contains(b.String(), "[secret]") {
+			if leak.Way(b.String(), text) != "" || !strings.Contains(b.String(), "[secret]") {
 				t.Errorf("wrote %s", b.String())
 			}
 		})
@@ -64,7 +65,7 @@ func TestValuePrintsNothing(t *testing.T) {
 	t.Run("K2 gob", func(t *testing.T) {
 		t.Parallel()
 		var b bytes.Buffer
-		if err := gob.NewEncoder(&b).Encode(v); err == nil || leaks(b.String(), text) != "" {
+		if err := gob.NewEncoder(&b).Encode(v); err == nil || leak.Way(b.String(), text) != "" {
 			t.Errorf("wrote %q, %v", b.String(), err)
 		}
 	})

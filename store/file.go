@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 )
 
 // prepare sees to it that there is a file that only its user can read.
@@ -77,7 +78,52 @@ func hold(path string) ([]held, error) {
 
 // moved reports whether the files are not those any more that were opened. Without
 // the log, or with another one, nobody else knows what is written here.
+//
+// It is asked before each commit. A directory says when a file in it last came,
+// went or had another name, so that most times it is enough to ask that.
 func (s *Store) moved() error {
+	if len(s.files) == 0 {
+		return nil // it is being opened
+	}
+	now, was := s.unchanged()
+	if was {
+		return nil
+	}
+	if err := s.replaced(); err != nil {
+		return err
+	}
+	s.dir.Store(now)
+	return nil
+}
+
+// directory is one as it was when all files were found in it.
+type directory struct {
+	fs.FileInfo
+	settled bool // its time is not one that a later change could have too
+}
+
+// tick is longer than the steps in which systems write the times of files.
+const tick = time.Second
+
+// unchanged reports whether the directory is as it was when it was last looked at
+// the files in it; else how it is now, nil where that says nothing.
+func (s *Store) unchanged() (*directory, bool) {
+	if runtime.GOOS == "windows" || s.path != s.files[0].path {
+		return nil, false // it may say so late, or is not that of the link
+	}
+	info, err := os.Stat(filepath.Dir(s.path))
+	if err != nil {
+		return nil, false
+	}
+	was := s.dir.Load()
+	if was != nil && was.settled && was.ModTime().Equal(info.ModTime()) && os.SameFile(was.FileInfo, info) {
+		return was, true
+	}
+	return &directory{info, time.Since(info.ModTime()) > tick}, false
+}
+
+// replaced looks at each of the files.
+func (s *Store) replaced() error {
 	for i, f := range s.files {
 		name, what := f.path, filepath.Base(f.path)
 		if i == 0 {

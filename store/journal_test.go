@@ -2,9 +2,11 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -208,7 +210,7 @@ func TestJournalTime(t *testing.T) {
 		}
 		end(t, s, r)
 	})
-	t.Run("J1 a call is forgotten after 90 days", func(t *testing.T) {
+	t.Run("J2 a call is forgotten after 90 days, but not one that nobody has said what became of", func(t *testing.T) {
 		t.Parallel()
 		s, c := openAt(t, newPath(t))
 		end(t, s, begin(t, s, call("done", 0)))
@@ -228,7 +230,7 @@ func TestJournalTime(t *testing.T) {
 		}
 		c.move(31 * day)
 		begin(t, s, call("last", 3)) // sweeps
-		if got := kept(); got != "later,last" {
+		if got := kept(); got != "running,later,last" {
 			t.Errorf("after 90 days: got %s", got)
 		}
 	})
@@ -242,7 +244,7 @@ func TestJournalLarge(t *testing.T) {
 		for i, tt := range []struct {
 			size int
 			kept bool
-		}{{15 << 20, true}, {17 << 20, false}} {
+		}{{1 << 20, true}, {16<<20 + 1, false}} {
 			r := begin(t, s, call(strings.Repeat("x", i+1), i))
 			big := &tool.Result{Content: []tool.Content{tool.Text(strings.Repeat("y", tt.size))}}
 			if err := s.End(t.Context(), durable.Ending{ID: r.ID, Attempt: 1, Result: big}); err != nil {
@@ -290,4 +292,72 @@ func TestJournalDamage(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := open(t, path)
+	begin(t, s, keyed("left", 0))
+	begin(t, s, call("undone", 1))
+	end(t, s, begin(t, s, call("done", 2)))
+	removeOwners(t, path)
+	s = open(t, path)
+	begin(t, s, call("live", 3))
+	for _, tt := range []struct{ name, id, by, want string }{
+		{"J2 a call that nobody knows", "nobody", "ada", durable.ErrNotFound.Error()},
+		{"J2 a call that is done", "done", "ada", "it is done since"},
+		{"J2 a call whose process is there", "live", "ada", "its process is there"},
+		{"J2 nobody says so", "left", " ", "want the name of the person"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, done := range []bool{true, false} {
+				if err := s.Resolve(t.Context(), tt.id, done, tt.by, ""); err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("got %v, want it to say %q", err, tt.want)
+				}
+			}
+		})
+	}
+	t.Run("J2 a call that was not done may run", func(t *testing.T) {
+		if err := s.Resolve(t.Context(), "undone", false, "ada", "no mail"); err != nil {
+			t.Fatal(err)
+		}
+		begin(t, s, call("again", 1))
+	})
+	t.Run("J2 a call that was done answers for its place and its key", func(t *testing.T) {
+		if err := s.Resolve(t.Context(), "left", true, "ada", ""); err != nil {
+			t.Fatal(err)
+		}
+		for _, place := range []int{0, 10} {
+			got, err := s.Begin(t.Context(), keyed("again", place))
+			if !errors.Is(err, durable.ErrBegun) || got.ID != "left" || got.Result.String() != "A person says that this call was done." {
+				t.Errorf("place %d: got %+v, %v, want what the person said", place, got, err)
+			}
+		}
+	})
+	t.Run("U1 what a person said is on the record, and nothing that was refused", func(t *testing.T) {
+		var got []string
+		for l, err := range s.Entries(t.Context(), store.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprintf("%s %s by %s: %s", l.Entry.Kind, l.Entry.ID, l.Entry.By, l.Entry.Text))
+		}
+		if want := []string{"resolved undone by ada: it was not done: no mail", "resolved left by ada: it was done"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+	t.Run("J2 all are listed in their order", func(t *testing.T) {
+		list, err := s.Calls(t.Context(), time.Now().Add(-time.Hour))
+		var ids []string
+		for _, r := range list {
+			ids = append(ids, r.ID)
+		}
+		if got := strings.Join(ids, " "); err != nil || got != "left done live again again" {
+			t.Errorf("got %q, %v", got, err)
+		}
+		if list, err := s.Calls(t.Context(), time.Now().Add(time.Hour)); err != nil || len(list) != 0 {
+			t.Errorf("of the future: got %+v, %v", list, err)
+		}
+	})
 }

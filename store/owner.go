@@ -43,13 +43,13 @@ func (s *Store) owner() (*owner, error) {
 	if o := s.own.Load(); o != nil {
 		return o, nil
 	}
-	if s.life.Err() != nil {
-		return nil, errClosed
+	if err := s.ready(); err != nil {
+		return nil, err
 	}
 	for range 10 {
 		o, err := s.newOwner(rand.Text())
 		if err != nil {
-			return nil, writable(s.path+ownerMark, err)
+			return nil, writable(s.ownerFile("…"), err)
 		}
 		if o != nil {
 			s.own.Store(o)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -73,4 +74,17 @@ func (s *Store) Resolve(ctx context.Context, id string, done bool, by, note stri
 
 // resolved puts on the record what a person said, in the same transaction: the
 // record is as they left it; one that is running was not done.
-func (s *Store) resolved(context.Context, *pen, durable.Record) error { return nil }
+func (s *Store) resolved(ctx context.Context, p *pen, r durable.Record) error {
+	text := "it was not done"
+	if r.State == durable.Done {
+		text = "it was done"
+	}
+	if r.Note != "" {
+		text += ": " + r.Note
+	}
+	name := tool.WireName(r.Source, r.Tool)
+	return s.record(ctx, p, audit.Event{Kind: audit.Resolved, Time: s.now(), By: r.Resolved, Text: text, Request: &tool.Request{
+		Caller: tool.Caller{Tenant: r.Place.Tenant, Principal: r.Place.Principal, Session: r.Place.Session}, Source: tool.Source{Name: r.Source},
+		Name: name, CalledAs: name, ID: r.ID, CallID: r.CallID, Turn: r.Place.Turn, Index: r.Place.Index,
+	}})
+}

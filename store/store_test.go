@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/store"
 	"github.com/ferrule-dev/ferrule/tooltest"
@@ -256,6 +257,12 @@ func refusesAll(t *testing.T, s *store.Store, says string) {
 		"Revoke":          func() (any, error) { return nil, s.Revoke(ctx, "r") },
 		"Sessions":        func() (any, error) { return s.Sessions(ctx) },
 		"Answered":        func() (any, error) { return s.Answered(ctx, time.Time{}) },
+		"Begin":           func() (any, error) { return s.Begin(ctx, call("new", 100)) },
+		"Wait":            func() (any, error) { return s.Wait(ctx, "running") },
+		"Open":            func() (any, error) { return s.Open(ctx, durable.Place{}) },
+		"Calls":           func() (any, error) { return s.Calls(ctx, time.Time{}) },
+		"Call":            func() (any, error) { return s.Call(ctx, "running") },
+		"Resolve":         func() (any, error) { return nil, s.Resolve(ctx, "running", true, "ada", "") },
 	} {
 		got, err := f()
 		if err == nil || !strings.Contains(err.Error(), says) {

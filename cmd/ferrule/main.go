@@ -7,6 +7,8 @@
 //	ferrule approvals                what waits for an answer
 //	ferrule approvals --watch        answer on an interactive screen
 //	ferrule rules                    what was allowed for longer than once
+//	ferrule audit list               what happened
+//	ferrule audit verify             was the record changed?
 //
 // docs/program.md has the rest.
 package main

@@ -8,15 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/store"
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 var update = flag.Bool("update", false, "write what the commands of testdata/*.txtar print")
@@ -29,14 +32,20 @@ var update = flag.Bool("update", false, "write what the commands of testdata/*.t
 //	> ask FILE                   puts the questions of a file
 //	> use ID                     uses the answer, as a runtime does
 //	> grant FILE                 keeps the grants of a file
+//	> log FILE                   puts the events of a file on the record
+//	> save FILE ferrule …        is a command that prints to a file
+//	> replace FILE OLD NEW       changes what stands in a file
 //	> begin FILE                 begins the calls of a file, ends those that are done, and is gone
 //	> run FILE                   does so, and stays
 //	> env NAME=VALUE             sets a variable
 //	> cat FILE                   prints a file
 //	> mode FILE                  prints its permissions
+//	> chmod MODE FILE            sets them
+//	> lines TEXT ferrule doctor  is a command of which only lines with TEXT count
 //
 // and what follows is what it prints: standard error behind "! ", and the exit
-// status, where it is not 0, in brackets.
+// status, where it is not 0, in brackets. For the names of writers, for keys and for
+// the time of a head, which are others each time, stand WRITER, KEY and TIME.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob("testdata/*.txtar")
@@ -120,6 +129,18 @@ func (s *script) run(t *testing.T, text string) string {
 			s.use(t, args[1])
 		case "grant":
 			s.grant(t, args[1])
+		case "log":
+			s.log(t, args[1])
+		case "save":
+			var printed strings.Builder
+			s.ferrule(t, &printed, args[3:])
+			s.write(t, args[1], printed.String())
+		case "replace":
+			text, err := os.ReadFile(filepath.Join(s.dir, args[1]))
+			if err != nil || !strings.Contains(string(text), args[2]) {
+				t.Fatalf("%s: got %v and no %q in it", args[1], err, args[2])
+			}
+			s.write(t, args[1], strings.Replace(string(text), args[2], args[3], 1))
 		case "begin":
 			if err := s.begin(t, args[1]).Close(); err != nil {
 				t.Fatal(err)
@@ -131,6 +152,22 @@ func (s *script) run(t *testing.T, text string) string {
 		case "cat":
 			text, err := os.ReadFile(filepath.Join(s.dir, args[1]))
 			fmt.Fprint(&out, s.plain(string(text), err))
+		case "lines":
+			var printed strings.Builder
+			s.ferrule(t, &printed, args[3:])
+			for line := range strings.Lines(printed.String()) {
+				if strings.Contains(line, args[1]) {
+					out.WriteString(line)
+				}
+			}
+		case "chmod":
+			mode, err := strconv.ParseUint(args[1], 8, 32)
+			if err == nil {
+				err = os.Chmod(filepath.Join(s.dir, args[2]), os.FileMode(mode))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		case "mode":
 			info, err := os.Stat(filepath.Join(s.dir, args[1]))
 			if err != nil {
@@ -141,7 +178,7 @@ func (s *script) run(t *testing.T, text string) string {
 			t.Fatalf("%s: no such command", args[0])
 		}
 	}
-	return out.String()
+	return nameless(out.String())
 }
 
 func (s *script) plain(text string, err error) string {
@@ -150,6 +187,60 @@ func (s *script) plain(text string, err error) string {
 	}
 	text = regexp.MustCompile(s.base.Format(time.DateOnly)+`[ T]\d\d:\d\d:\d\dZ?|after \d+m?s\b`).ReplaceAllString(text, "TIME") // which is another each time
 	return strings.ReplaceAll(text, s.dir, "$DIR")
+}
+
+func (s *script) write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, file), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// nameless puts words for what is another each time.
+func nameless(text string) string {
+	text = regexp.MustCompile(`made, at [-0-9T:]+Z,`).ReplaceAllString(text, "made, at TIME,")
+	text = regexp.MustCompile(`\b[A-Z2-7]{26}\b`).ReplaceAllString(text, "WRITER")
+	return regexp.MustCompile(`(key |with |--key )[\w-]{43}\b`).ReplaceAllString(text, "${1}KEY")
+}
+
+// log puts events on the record, as a runtime does.
+func (s *script) log(t *testing.T, file string) {
+	t.Helper()
+	var list []struct {
+		audit.Event
+		ID, CallID, Tool, Session, Principal, Source, Mode string
+		Turn, Index                                        int
+		Verdict                                            tool.Verdict
+		Rule, Reason                                       string
+		Output                                             string
+		Error                                              *tool.Error
+	}
+	s.decode(t, file, &list)
+	st := s.open(t)
+	for _, l := range list {
+		e := l.Event
+		if l.ID != "" {
+			e.Request = &tool.Request{
+				ID: l.ID, CallID: l.CallID, Name: l.Tool, CalledAs: l.Tool, Turn: l.Turn, Index: l.Index, Mode: l.Mode, Tool: &tool.Info{Name: l.Tool},
+				Caller: tool.Caller{Session: l.Session, Principal: l.Principal}, Source: tool.Source{Name: l.Source, Trust: tool.Own}, Claims: tool.Claims{Parallel: true},
+			}
+		}
+		if l.Kind == audit.Decided {
+			e.Decision = &tool.Decision{Verdict: l.Verdict, Rule: l.Rule, Reason: l.Reason}
+		}
+		if l.Kind == audit.Ended {
+			e.Result = &tool.Result{Err: l.Error}
+			if l.Output != "" {
+				e.Result.Content = []tool.Content{tool.Text(l.Output)}
+			}
+		}
+		if err := st.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := st.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (s *script) ferrule(t *testing.T, out *strings.Builder, args []string) {

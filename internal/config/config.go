@@ -4,7 +4,7 @@
 // key has a default, and no file is needed.
 //
 // A key of something that is not built yet may stand there empty, and is an error
-// with a value. Of the others, limits, hooks and policy.always are read and
+// with a value. Of the others, limits, hooks, secrets and policy.always are read and
 // checked here; who runs calls acts on them.
 //
 // [AddAlways], [RemoveAlways] and [ReplaceAlways] change the one list that the
@@ -37,6 +37,8 @@ type Config struct {
 	Policy    Policy
 	Limits    Limits
 	Store     Store
+	// Secrets are what tools may use, by name.
+	Secrets map[string]Secret
 	// Hooks are programs that look at calls.
 	Hooks []Hook
 }
@@ -64,6 +66,22 @@ type Store struct {
 	// Path is the file of the database, absolute; "": ferrule.db in the home.
 	Path string
 }
+
+// Secret says where a value is kept, in one of the ways, and who may use it.
+type Secret struct {
+	Env     string   // the name of an environment variable
+	File    string   // absolute
+	Command []string // the program that prints it, and its arguments
+	// Keyring is the entry of the keyring of the operating system.
+	Keyring KeyringEntry
+	// Tools are names, as models call them, exact or with a * at the end; none: no
+	// tool may use it.
+	Tools []string
+}
+
+// KeyringEntry is written service/account; all behind the first slash is the
+// account.
+type KeyringEntry struct{ Service, Account string }
 
 // Hook is a program that gets events as JSON and answers allow, deny or change.
 type Hook struct {

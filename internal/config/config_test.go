@@ -60,6 +60,16 @@ func TestFaults(t *testing.T) {
 		{"P5 a second key that is neither", "policy: {always: [{rule: a(b), second: yes}]}\n", `f.yaml:1:40: policy.always.second: got the text "yes", want true or false`},
 		{"P5 an always without a rule", "policy: {always: [{principal: b}]}\n", `f.yaml:1:19: policy.always: got keys with values, want a text: put quotes around one that has ": " in it`},
 		{"Y1 tags", "policy: !mine\n  allow: !!set [!x a]\nworkspace: !!str b\n", "f.yaml:1:9: got the tag !mine, want the value without one\nf.yaml:2:10: got the tag !!set, want the value without one\nf.yaml:2:17: got the tag !x, want the value without one\nf.yaml:2:17: policy.allow: got a, want a text: put quotes around it\nf.yaml:3:12: got the tag !!str, want the value without one"},
+		{"K4 a secret without a source", "secrets: {a: {tools: [x]}}\n", `f.yaml:1:14: secrets.a: got no source, want one of env, file, command and keyring`},
+		{"K4 a secret with two sources", "secrets: {a: {env: X, file: y}}\n", `f.yaml:1:14: secrets.a: got env and file, want one of env, file, command and keyring`},
+		{"K4 the key of a secret", "secrets: {a: {evn: X}}\n", `f.yaml:1:15: secrets.a: unknown key "evn": did you mean "env"?`},
+		{"K4 the name of a secret", "secrets: {a b: {env: X}}\n", `f.yaml:1:11: secrets: got the name "a b", want letters, digits, _, - and dots, at most 64`},
+		{"K4 a secret twice", "secrets:\n  a: {env: X}\n  a: {env: Y}\n", `f.yaml:3:3: secrets: got "a" twice, want it once: it stands in line 2 already`},
+		{"K4 a command that a shell would read", "secrets: {a: {command: pass show x}}\n", `f.yaml:1:24: secrets.a.command: got the text "pass show x", want a list of texts`},
+		{"K4 a keyring without account", "secrets: {a: {keyring: x}}\n", `f.yaml:1:24: secrets.a.keyring: got "x", want service/account`},
+		{"K4 tools of a secret", "secrets: {a: {env: X, tools: [a*b]}}\n", `f.yaml:1:31: secrets.a.tools: got "a*b", want the name of a tool, or the beginning of names with a * behind it`},
+		{"K4 secrets that are a list", "secrets: [a]\n", `f.yaml:1:10: secrets: got a list, want names, each with where its value is kept`},
+		{"K4 a secret that is a text", "secrets: {a: hunter2}\n", `f.yaml:1:14: secrets.a: want one of env, file, command and keyring, not the value itself`},
 		{"H6 one name twice", "hooks: [{name: x, command: [x]}, {name: x, command: [x]}]\n", `f.yaml:1:34: hooks: got the name "x" twice, want each once`},
 	}
 	for _, tt := range tests {
@@ -145,6 +155,10 @@ servers:
 tools: {}
 sandbox: {}
 secrets:
+  token: {env: TOKEN, tools: ["github__*", push]}
+  file: {file: keys/a}
+  command: {command: [pass, show, x]}
+  keyring: {keyring: github/bot/2}
 content: {}
 search:
 listen: ""
@@ -178,6 +192,12 @@ func TestParse(t *testing.T) {
 			},
 			Limits: config.Limits{Rates: []policy.Rate{{Tools: rule("source:github"), Calls: 60, Per: time.Minute, Each: "session"}, {Calls: 1000}}},
 			Store:  config.Store{Path: "/work/state/x.db"},
+			Secrets: map[string]config.Secret{
+				"token":   {Env: "TOKEN", Tools: []string{"github__*", "push"}},
+				"file":    {File: "/work/keys/a"},
+				"command": {Command: []string{"pass", "show", "x"}},
+				"keyring": {Keyring: config.KeyringEntry{Service: "github", Account: "bot/2"}},
+			},
 			Hooks: []config.Hook{
 				{Name: "check", Command: []string{"./check", "--strict"}, Events: []string{"input", "output"}, Only: config.Only{Sources: []string{"github", ""}, Tags: []string{"x"}}, Timeout: 3 * time.Second, Dir: "/work/tools", Env: []string{"A=b"}, Line: 24, Column: 5},
 				{Name: "brief", Command: []string{"b"}, Events: []string{"input"}, Timeout: 10 * time.Second, Dir: "/work", Line: 31, Column: 5},

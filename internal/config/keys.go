@@ -62,6 +62,8 @@ func (r *reader) root(n *yaml.Node, c *Config) {
 			r.store(v, &c.Store)
 		case "hooks":
 			r.hooks(v, c)
+		case "secrets":
+			r.secrets(v, c)
 		default:
 			if !empty(v) {
 				r.fault(v, "%s: not built yet: nothing would act on it, so leave it out or empty", key)

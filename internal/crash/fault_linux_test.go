@@ -97,7 +97,7 @@ func (l *lab) whole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(verify(t.Context(), s), s.Close()); err != nil {
+	if err := errors.Join(verify(t.Context(), s, nil), s.Close()); err != nil {
 		t.Error(err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/store"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -25,7 +26,14 @@ func childShut(ctx context.Context, o orders) error {
 			return err
 		}
 	}
-	w, err := openWorld(ctx, o.file(filepath.Join("store", storeFile)), o.effects())
+	s, err := store.Open(ctx, o.file(filepath.Join("store", storeFile)))
+	if err != nil {
+		return err
+	}
+	if err := os.Chmod(o.file("store"), 0o500); err != nil {
+		return err
+	}
+	w, err := furnish(ctx, s, o.effects())
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,8 @@ func innocent() *evidence {
 				failed,
 			}},
 		},
-		open: []string{"c1"},
+		open:  []string{"c1"},
+		ended: ids("f-c0", "f-c1", "f-c2", "f-c3", "f-c4", "f-c5", "f-c6", "f-c7"),
 	}
 }
 
@@ -104,6 +105,7 @@ func TestJudge(t *testing.T) {
 			slices.Reverse(e.transcript[2].Results)
 		}, `c0: got the result of "c2" in its place`},
 		"one id twice":                     {func(e *evidence) { e.transcript[5].Results[0].ID = "f-c0" }, `c3: got the id "f-c0", want one of its own`},
+		"a result that is not in the log":  {func(e *evidence) { delete(e.ended, "f-c4") }, "c4: has a result, and its end is not in the log"},
 		"a turn without end":               {func(e *evidence) { e.transcript = e.transcript[:4] }, "got results of 1 turns, want 2"},
 		"a number used twice":              {func(e *evidence) { e.transcript[3].Turn = 1 }, "a number above 1"},
 		"told to be done, and run again":   {func(e *evidence) { e.transcript[1].Left["c2"] = durable.FateDone }, `order c2: process 2 was told "done"`},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -16,7 +17,8 @@ type evidence struct {
 	transcript []entry
 	runs       []*ran
 	kills      []sight
-	open       []string // calls whose records had not ended at the end
+	open       []string        // calls whose records had not ended at the end
+	ended      map[string]bool // calls, by Ferrule's id, whose end is in the log
 }
 
 // sight is what was seen after a kill.
@@ -28,6 +30,15 @@ type sight struct {
 	// journal had as done; running those that it had as running.
 	finished, running map[string]bool
 	attempts          map[string]int // of those that were running
+	head              *audit.Head    // of the log
+}
+
+// head is what the log was at the last kill; nil: there was none.
+func (e *evidence) head() *audit.Head {
+	if len(e.kills) == 0 {
+		return nil
+	}
+	return e.kills[len(e.kills)-1].head
 }
 
 // judge says what the program did that it must never do.
@@ -84,6 +95,9 @@ func (j *judge) results() {
 			}
 			if o.ID == "" || ids[o.ID] {
 				j.fault("%s: got the id %q, want one of its own", s.ID, o.ID)
+			}
+			if !j.ended[o.ID] {
+				j.fault("%s: has a result, and its end is not in the log", s.ID)
 			}
 			ids[o.ID] = true
 			j.got[s.ID] = o

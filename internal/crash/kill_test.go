@@ -15,7 +15,7 @@ import (
 
 var (
 	rounds = flag.Int("rounds", 5, "how often a process is killed")
-	calls  = flag.Int("calls", 200, "how many calls a script has")
+	calls  = flag.Int("calls", 100, "how many calls a script has")
 	seed   = flag.Uint64("seed", 0, "of the first script and of the kills; 0: another each time")
 )
 
@@ -100,8 +100,11 @@ func (k *killer) script(t *testing.T, seed uint64, gently bool) {
 		t.Fatal(err)
 	}
 	look(t, o, func(s *store.Store) {
-		if err := verify(t.Context(), s); err != nil {
-			t.Errorf("script %d: at its end: %v", seed, err)
+		if err := verify(t.Context(), s, e.head()); err != nil {
+			t.Errorf("script %d: the log at its end: %v", seed, err)
+		}
+		if e.ended, err = ended(t.Context(), s); err != nil {
+			t.Error(err)
 		}
 		e.open = slices.Collect(maps.Keys(records(t, s, 0)))
 	})
@@ -206,9 +209,17 @@ func (k *killer) see(t *testing.T, o orders, opened bool, before *sight) sight {
 		}
 	}
 	look(t, o, func(kept *store.Store) {
-		if err := verify(t.Context(), kept); err != nil {
-			t.Errorf("after process %d was killed: %v", o.Life, err)
+		if err := verify(t.Context(), kept, before.head); err != nil {
+			t.Errorf("the log after process %d was killed: %v", o.Life, err)
 		}
+		if !opened && before.head == nil {
+			return // the log has its name from this process, not from a killed one
+		}
+		head, err := kept.Head(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		s.head = &head
 		if turn == nil {
 			return
 		}

@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -47,7 +49,7 @@ type orders struct {
 }
 
 func children() map[string]func(context.Context, orders) error {
-	return map[string]func(context.Context, orders) error{"script": childScript, "keys": childKeys, "hold": childHold, "shut": childShut}
+	return map[string]func(context.Context, orders) error{"script": childScript, "keys": childKeys, "hold": childHold, "shut": childShut, "same": childSame}
 }
 
 // process is a child with its ends.
@@ -57,6 +59,7 @@ type process struct {
 	out    *bufio.Reader
 	stain  bytes.Buffer // what it said to its standard error
 	opened bool         // it said so
+	locks  []string     // its files by which others know that it is there
 }
 
 // start starts a child.
@@ -85,6 +88,9 @@ func start(t *testing.T, what string, o orders) *process {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
+	// One that hangs says where.
+	stuck := time.AfterFunc(time.Minute, func() { _ = p.Process.Signal(syscall.SIGQUIT) })
+	t.Cleanup(func() { stuck.Stop() })
 	return p
 }
 

@@ -22,6 +22,7 @@ type effects struct {
 	path string
 	life int // which process of the script it is
 	slow time.Duration
+	sync bool              // ends are synced, too
 	meet func(line string) // what happens while a tool runs; nil: nothing
 	// How the tools of a later version of the program differ.
 	key, about string

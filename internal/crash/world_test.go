@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/store"
@@ -29,7 +30,7 @@ const longest = 3 * time.Millisecond
 func (o orders) file(name string) string { return filepath.Join(o.Dir, name) }
 
 func (o orders) effects() effects {
-	return effects{path: o.file(effectsFile), life: o.Life, slow: longest}
+	return effects{path: o.file(effectsFile), life: o.Life, slow: longest, sync: o.Seed%2 == 1}
 }
 
 // world is a runtime with a store for all that it keeps.
@@ -44,7 +45,13 @@ func openWorld(ctx context.Context, path string, of effects) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
+	return furnish(ctx, s, of)
+}
+
+// furnish makes a runtime on a store.
+func furnish(_ context.Context, s *store.Store, of effects) (*world, error) {
 	w := &world{s, runtimeOn(s)}
+	w.runtime.SyncEnds = of.sync
 	tools, err := of.tools()
 	if err == nil {
 		err = w.runtime.Add(tools...)
@@ -60,15 +67,34 @@ func openWorld(ctx context.Context, path string, of effects) (*world, error) {
 func runtimeOn(s *store.Store) *ferrule.Runtime {
 	return &ferrule.Runtime{
 		Policy: policy.AllowOwn{},
-		Inbox:  s, Ledger: s, Journal: s,
+		Inbox:  s, Ledger: s, Journal: s, Log: s,
 		Answer: func(context.Context, policy.Question) (policy.Answer, error) {
 			return policy.Answer{Allow: true, By: "ada"}, nil
 		},
 	}
 }
 
-// verify reports what is wrong with the chain of the record.
-func verify(context.Context, *store.Store) error { return nil }
+// verify reports what is wrong with the chain of the log, and what of it is not
+// there any more that was there at a head.
+func verify(ctx context.Context, s *store.Store, head *audit.Head) error {
+	report, err := s.Verify(ctx, head)
+	if err == nil && len(report.Faults) > 0 {
+		err = report.Faults[0]
+	}
+	return err
+}
+
+// ended are the calls, by Ferrule's id, whose end is in the log.
+func ended(ctx context.Context, s *store.Store) (map[string]bool, error) {
+	all := make(map[string]bool)
+	for one, err := range s.Entries(ctx, store.Filter{Kind: audit.Ended}) {
+		if err != nil {
+			return nil, err
+		}
+		all[one.Call] = true
+	}
+	return all, nil
+}
 
 // session is whose script it is.
 func session() tool.Caller { return tool.Caller{Principal: "local", Session: "script"} }

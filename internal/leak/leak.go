@@ -1,4 +1,7 @@
-package secret_test
+// Package leak writes a value down in the ways that programs do, and says whether
+// it can be read in a text. Tests hold what leaves against it. It shares nothing
+// with package secret, which it tests.
+package leak
 
 import (
 	"encoding/base64"
@@ -11,15 +14,15 @@ import (
 	"unicode/utf8"
 )
 
-// choose gives a number below n.
-type choose func(n int) int
+// Choose gives a number from 0 on that is less than n.
+type Choose func(n int) int
 
 // coin says yes or no.
-func (c choose) coin() bool { return c(2) == 0 }
+func (c Choose) coin() bool { return c(2) == 0 }
 
-// spelled is a value as some program may print it, in a way that is chosen: what
-// surrounds it in the encoded text included.
-func spelled(c choose, value string) (text, way string) {
+// Spell gives a value as some program may print it, in a way that is chosen, and
+// names the way. Around the value there may be more that was encoded with it.
+func Spell(c Choose, value string) (text, way string) {
 	switch c(8) {
 	case 0:
 		return value, "plain"
@@ -48,7 +51,7 @@ func spelled(c choose, value string) (text, way string) {
 
 // inJSON writes each character as it is, where that may be, or in one of its
 // other forms.
-func inJSON(c choose, value string) string {
+func inJSON(c Choose, value string) string {
 	var b strings.Builder
 	for _, r := range value {
 		short := strings.IndexRune("\n\r\t\b\f\"\\/", r)
@@ -70,15 +73,19 @@ func inJSON(c choose, value string) string {
 	return b.String()
 }
 
-// inURL writes any of the bytes in their other form, % always.
-func inURL(c choose, value string) string {
+// inURL writes any of the characters in their other form, % always.
+func inURL(c Choose, value string) string {
 	every := c(3) == 0
 	var b strings.Builder
+	encodes := false
 	for _, x := range []byte(value) {
+		if utf8.RuneStart(x) { // one that is half encoded is no text
+			encodes = x == '%' || x == '+' || every || c(4) == 0
+		}
 		switch {
 		case x == ' ' && c.coin():
 			b.WriteByte('+')
-		case x == '%' || x == '+' || every || c(4) == 0:
+		case encodes:
 			digits := hex.EncodeToString([]byte{x})
 			if c.coin() {
 				digits = strings.ToUpper(digits)
@@ -91,12 +98,12 @@ func inURL(c choose, value string) string {
 	return b.String()
 }
 
-func inBase64(c choose, value string) string {
+func inBase64(c Choose, value string) string {
 	e := []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding}[c(4)]
 	return wrapped(c, e.EncodeToString([]byte(value)))
 }
 
-func inHex(c choose, value string) string {
+func inHex(c Choose, value string) string {
 	digits := hex.EncodeToString([]byte(value))
 	if c.coin() {
 		digits = strings.ToUpper(digits)
@@ -105,7 +112,7 @@ func inHex(c choose, value string) string {
 }
 
 // wrapped puts line breaks into a text that is long enough for them.
-func wrapped(c choose, text string) string {
+func wrapped(c Choose, text string) string {
 	if len(text) < 24 || c.coin() {
 		return text
 	}
@@ -119,16 +126,10 @@ func wrapped(c choose, text string) string {
 	return b.String() + text[b.Len()-strings.Count(b.String(), "\n"):]
 }
 
-var (
-	escapes = regexp.MustCompile(`\\(u[0-9a-fA-F]{4}|[nrtbf"\\/])`)
-	percent = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
-	runs64  = regexp.MustCompile(`[A-Za-z0-9+/_-]{4,}`)
-	runs16  = regexp.MustCompile(`[0-9a-fA-F]{8,}`)
-)
-
-// leaks says how a value can be read in a text; "": not in any way that is
-// looked for here. It knows nothing of how values are found.
-func leaks(text, value string) string {
+// Way says how a value can be read in a text; "": in none of the ways that are
+// looked for here.
+func Way(text, value string) string {
+	runs64, runs16 := regexp.MustCompile(`[A-Za-z0-9+/_-]{4,}`), regexp.MustCompile(`[0-9a-fA-F]{8,}`)
 	views := map[string]string{"plain": text}
 	views["JSON"] = unJSON(text)
 	views["JSON twice"] = unJSON(views["JSON"])
@@ -155,16 +156,17 @@ func leaks(text, value string) string {
 			}
 		}
 	}
+	found := ""
 	for way, view := range views {
 		if strings.Contains(view, value) {
-			return way
+			found = max(found, way) // the same one each time
 		}
 	}
-	return ""
+	return found
 }
 
 func unJSON(text string) string {
-	return escapes.ReplaceAllStringFunc(text, func(e string) string {
+	return regexp.MustCompile(`\\(u[0-9a-fA-F]{4}|[nrtbf"\\/])`).ReplaceAllStringFunc(text, func(e string) string {
 		if e[1] == 'u' {
 			n, _ := strconv.ParseUint(e[2:], 16, 16)
 			return string(rune(n)) // of pairs: not looked at
@@ -174,7 +176,7 @@ func unJSON(text string) string {
 }
 
 func unURL(text string) string {
-	return strings.ReplaceAll(percent.ReplaceAllStringFunc(text, func(e string) string {
+	return strings.ReplaceAll(regexp.MustCompile(`%[0-9a-fA-F]{2}`).ReplaceAllStringFunc(text, func(e string) string {
 		s, _ := url.PathUnescape(e)
 		return s
 	}), "+", " ")

@@ -1,0 +1,314 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/internal/terminal"
+	"github.com/ferrule-dev/ferrule/store"
+)
+
+func (p *program) auditCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Show what happened, and whether the record of it was changed",
+		Long: `Every decision about a call and every effect of one is on the record, where the
+runtime has a log. Each entry is linked to the one before it, so that a change of
+any of them is found; a signed head, kept elsewhere, shows that none was taken
+away from the end.`,
+	}
+	p.group(cmd)
+	cmd.AddCommand(p.auditListCommand(), p.auditShowCommand(), p.auditFollowCommand(), p.auditExportCommand(), p.auditHeadCommand(), p.auditVerifyCommand())
+	return cmd
+}
+
+// wanted are the flags that say which entries are wanted.
+type wanted struct {
+	since, until, kind, decision string
+	store.Filter
+}
+
+func (w *wanted) flags(cmd *cobra.Command, last int) {
+	f := cmd.Flags()
+	f.StringVar(&w.since, "since", "", "from this time on: 2h, 3d, 2026-01-31, 2026-01-31T10:00:00Z")
+	f.StringVar(&w.until, "until", "", "before this time")
+	f.StringVar(&w.Session, "session", "", "of this session")
+	f.StringVar(&w.Tool, "tool", "", "of this tool, as models call it")
+	f.StringVar(&w.kind, "kind", "", "of this kind, such as requested, decided or ended")
+	f.StringVar(&w.Call, "call", "", "of this call: its id, or the provider's")
+	f.StringVar(&w.decision, "decision", "", "decisions: allow, ask or deny")
+	f.StringVar(&w.Text, "text", "", "with this text anywhere in them")
+	f.IntVar(&w.Newest, "last", last, "only so many, the newest; 0: all")
+}
+
+// filter is what the flags say.
+func (w *wanted) filter(now time.Time) (store.Filter, error) {
+	var err error
+	f := w.Filter
+	if f.Since, err = moment("since", w.since, now); err != nil {
+		return f, err
+	}
+	if f.Until, err = moment("until", w.until, now); err != nil {
+		return f, err
+	}
+	kinds := slices.DeleteFunc(audit.Kinds(), func(k audit.Kind) bool { return k == audit.Updated }) // which are not kept
+	if f.Kind = audit.Kind(w.kind); w.kind != "" && !slices.Contains(kinds, f.Kind) {
+		var all []string
+		for _, k := range kinds {
+			all = append(all, string(k))
+		}
+		return f, usage("--kind: got %q, want one of: %s", w.kind, strings.Join(all, ", "))
+	}
+	if f.Verdict = w.decision; w.decision != "" && !slices.Contains([]string{"allow", "ask", "deny"}, w.decision) {
+		return f, usage("--decision: got %q, want allow, ask or deny", w.decision)
+	}
+	if f.Newest < 0 {
+		return f, usage("--last: got %d, want 0 or more", f.Newest)
+	}
+	return f, nil
+}
+
+// moment reads a time, or how long ago it was.
+func moment(flag, text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02"} {
+		if t, err := time.ParseInLocation(layout, text, time.UTC); err == nil {
+			return t, nil
+		}
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 {
+			return now.AddDate(0, 0, -n), nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	return time.Time{}, usage("--%s: got %q, want how long ago (90m, 2h, 3d), a day (2026-01-31) or a time (2026-01-31T10:00:00Z), in UTC", flag, text)
+}
+
+// withLog calls f with the store; nil: there is none yet.
+func (p *program) withLog(ctx context.Context, f func(*store.Store) error) error {
+	c, err := p.load()
+	if err != nil {
+		return err
+	}
+	return p.withStore(ctx, c, false, f)
+}
+
+// errNoLog is that there is no store.
+func (p *program) errNoLog() error {
+	return errors.New("audit: nothing is on the record: there is no store yet; a runtime with a log makes one, and --home says where it is")
+}
+
+func (p *program) auditListCommand() *cobra.Command {
+	var w wanted
+	const last = 50
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List what happened, newest last",
+		Args:  exactly(),
+		RunE: p.do(func(cmd *cobra.Command, _ []string) error {
+			f, err := w.filter(p.now())
+			if err != nil {
+				return err
+			}
+			var all []store.Logged
+			err = p.withLog(cmd.Context(), func(s *store.Store) error {
+				if s == nil {
+					return nil
+				}
+				all, err = collect(s.Entries(cmd.Context(), f))
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return p.printEntries(all, f)
+		}),
+	}
+	w.flags(cmd, last)
+	p.jsonFlag(cmd)
+	return cmd
+}
+
+// collect reads entries to their end.
+func collect(entries func(func(store.Logged, error) bool)) (all []store.Logged, err error) {
+	for l, err := range entries {
+		if err != nil {
+			return nil, fmt.Errorf("%w; `ferrule audit verify` says more", err)
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+func (p *program) printEntries(all []store.Logged, f store.Filter) error {
+	switch {
+	case p.json:
+		list := make([]printed, len(all))
+		for i, l := range all {
+			list[i] = printedOf(l)
+		}
+		return p.printJSON(list)
+	case len(all) == 0:
+		if f.Newest = 0; f == (store.Filter{}) {
+			p.printf("nothing is on the record\n")
+		} else {
+			p.printf("nothing on the record is like that\n")
+		}
+		return nil
+	}
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "TIME\tEVENT\tTOOL\tCALL\tSESSION\tWHAT")
+	for _, l := range all {
+		fmt.Fprintln(w, strings.Join(columns(&l.Entry), "\t"))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if f.Newest > 0 && len(all) == f.Newest {
+		p.printf("\nThere may be more before: --last 0 shows all. ferrule audit show CALL shows the whole life of a call.\n")
+	}
+	return nil
+}
+
+// printed is an entry for programs.
+type printed struct {
+	Place  int64  `json:"place"`
+	Writer string `json:"writer"`
+	audit.Entry
+}
+
+func printedOf(l store.Logged) printed { return printed{l.Place, l.Writer, l.Entry} }
+
+func (p *program) auditFollowCommand() *cobra.Command {
+	var w wanted
+	cmd := &cobra.Command{
+		Use:   "follow",
+		Short: "Print what happens as it happens, until it is interrupted",
+		Args:  exactly(),
+		RunE: p.do(func(cmd *cobra.Command, _ []string) error {
+			f, err := w.filter(p.now())
+			if err != nil {
+				return err
+			}
+			return p.withLog(cmd.Context(), func(s *store.Store) error {
+				if s == nil {
+					return p.errNoLog()
+				}
+				return p.follow(cmd.Context(), s, f)
+			})
+		}),
+	}
+	w.flags(cmd, 10)
+	p.jsonFlag(cmd)
+	return cmd
+}
+
+// glance is how often it is looked for new entries.
+const glance = 200 * time.Millisecond
+
+// follow prints entries until ctx ends.
+func (p *program) follow(ctx context.Context, s *store.Store, f store.Filter) error {
+	// What is on the record when it begins is taken from the newest of all, so that
+	// nothing that fits is missed.
+	for l, err := range s.Entries(ctx, store.Filter{Newest: 1}) {
+		if err != nil {
+			return err
+		}
+		f.After = l.Place
+	}
+	first := f
+	first.After = 0
+	last, err := p.printNew(s.Entries(ctx, first), f.After)
+	if err != nil {
+		return err
+	}
+	f.After, f.Newest = max(f.After, last), 0
+	tick := time.NewTicker(glance)
+	defer tick.Stop()
+	for {
+		last, err := p.printNew(s.Entries(ctx, f), 0)
+		if err != nil {
+			return err
+		}
+		f.After = max(f.After, last)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// printNew prints entries, one on a line, up to a place if one is given, and gives
+// the last place.
+func (p *program) printNew(entries func(func(store.Logged, error) bool), until int64) (last int64, err error) {
+	for l, err := range entries {
+		if err != nil {
+			return last, err
+		}
+		if until > 0 && l.Place > until {
+			break
+		}
+		last = l.Place
+		if p.json {
+			if err := p.printLine(printedOf(l)); err != nil {
+				return last, err
+			}
+			continue
+		}
+		c := columns(&l.Entry)
+		p.printf("%s  %-9s  %-20s  %-16s  %s\n", c[0], c[1], c[2], c[3], c[5])
+	}
+	return last, p.out.err
+}
+
+// printLine prints a value for programs, on one line.
+func (p *program) printLine(v any) error {
+	text, err := json.Marshal(v)
+	if err == nil {
+		_, err = io.WriteString(p.out, terminal.VisibleJSON(string(text))+"\n")
+	}
+	return err
+}
+
+func (p *program) auditExportCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "export",
+		Short: "Print the whole record as lines of JSON, with its links",
+		Long: `Print the whole record, one entry on a line, with its writer, number and hash, so
+that it can be kept and verified elsewhere: ferrule audit verify --file FILE.`,
+		Args: exactly(),
+		RunE: p.do(func(cmd *cobra.Command, _ []string) error {
+			return p.withLog(cmd.Context(), func(s *store.Store) error {
+				if s == nil {
+					return p.errNoLog()
+				}
+				for r, err := range s.Rows(cmd.Context()) {
+					if err != nil {
+						return err
+					}
+					if err := p.printLine(r); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}),
+	}
+}
