@@ -23,7 +23,7 @@ func (rt *Runtime) Resume(ctx context.Context, of durable.Place) ([]durable.Reco
 	if of.Principal == "" {
 		of.Principal = localPrincipal
 	}
-	records, err := set.journal.Open(ctx, of)
+	records, err := safely(func() ([]durable.Record, error) { return set.journal.Open(ctx, of) })
 	if err != nil {
 		return nil, fmt.Errorf("resume: %w", err)
 	}
