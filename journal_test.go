@@ -541,9 +541,9 @@ type pad struct {
 	well           int64 // how often it can be flushed before that fails
 }
 
-func (p *pad) Append(events ...audit.Event) error {
+func (p *pad) Append(events ...audit.Event) (kept bool, err error) {
 	if p.refuses != nil {
-		return p.refuses
+		return false, p.refuses
 	}
 	for _, e := range events {
 		p.observe(e)
@@ -551,7 +551,7 @@ func (p *pad) Append(events ...audit.Event) error {
 			p.args = append(p.args, e.Args)
 		}
 	}
-	return nil
+	return false, nil
 }
 
 func (p *pad) Flush(context.Context) error {

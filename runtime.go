@@ -193,7 +193,8 @@ type settings struct {
 	observe     func(audit.Event)
 	book        *book // nil: there is no log
 	journal     durable.Journal
-	together    bool // the log is the journal
+	together    bool             // the log is the journal
+	owed        []durable.Ending // that could not be written; guarded by found
 	syncEnds    bool
 	limit       int
 	siblings    Siblings
@@ -394,6 +395,6 @@ func (rt *Runtime) Close(ctx context.Context) error {
 	for _, c := range all {
 		errs = append(errs, c.close(ctx))
 	}
-	errs = append(errs, rt.set.flush(context.WithoutCancel(ctx)))
+	errs = append(errs, rt.set.flush(ctx))
 	return errors.Join(errs...)
 }

@@ -35,8 +35,7 @@ type Journal interface {
 	// With these exceptions:
 	//
 	//   - One that was left behind at its place is taken over, and Attempt counts
-	//     on, if both say Repeats and have one key, or none. With another key it
-	//     would be another effect.
+	//     on, if it may run again as this one ([Record.RunsAs]).
 	//   - Of a key counts only what is running, or went well in the last 24 hours.
 	//     One that was left behind no longer has its key. Where one of another
 	//     place went well, its result is kept at this place too, as done; given is
@@ -83,11 +82,12 @@ type Record struct {
 	// Given is a digest of for whom, which definition, and the arguments as they
 	// were received.
 	Given string `json:"given"`
-	// Key names the effect, for the tool and the principal; "": nothing does.
+	// Key names the effect, for the tool and the principal; "": nothing does. Like
+	// all texts here it is UTF-8 without a zero byte: a journal may refuse others.
 	// Digest is like Given with the arguments as the tool gets them.
 	Key    string `json:"key,omitempty"`
 	Digest string `json:"digest,omitempty"`
-	// Repeats: a second run can do no harm.
+	// Repeats: a second run can do no harm, whatever its key is.
 	Repeats bool      `json:"repeats,omitempty"`
 	Input   string    `json:"input,omitempty"` // for people: the arguments, as records may hold them
 	Began   time.Time `json:"began"`

@@ -10,19 +10,6 @@ import (
 
 func TestJournalOdd(t *testing.T) {
 	t.Parallel()
-	t.Run("J1 a key may be any text, as it may in memory", func(t *testing.T) {
-		t.Parallel()
-		for _, key := range []string{"order\x0017", "\xff\xfe"} {
-			r := keyed("a", 0)
-			r.Key = key
-			if _, err := new(durable.MemoryJournal).Begin(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := open(t, newPath(t)).Begin(t.Context(), r); err != nil {
-				t.Errorf("%q: %v", key, err)
-			}
-		}
-	})
 	t.Run("U1 what a person says of a call is on the record", func(t *testing.T) {
 		t.Parallel()
 		for _, done := range []bool{true, false} {
