@@ -93,8 +93,13 @@ func (c *call) where() durable.Place {
 // given is a digest of for whom, which definition, and the arguments as they were
 // received.
 func (c *call) given() string {
+	return c.givenArgs() + "/" + c.entry.origin().digest()
+}
+
+// givenArgs is the part of given that needs no tool.
+func (c *call) givenArgs() string {
 	p := &c.first.Caller
-	return policy.Digest(p.Tenant, p.Principal, c.entry.origin().digest(), schema.Canonical(string(c.input)))
+	return policy.Digest(p.Tenant, p.Principal, schema.Canonical(string(c.input)))
 }
 
 // await waits for another process, or another turn of this one, that runs the

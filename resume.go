@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -53,9 +54,9 @@ func (t *Turn) lookBack() {
 	t.past = p
 }
 
-// cutShort reports whether a crash has cut off the call in this place, so that it
-// is not known what became of it: that is all that the model is told, whatever has
-// become of the tool since, and of the arguments.
+// cutShort reports whether a crash has cut off this call, so that it is not known
+// what became of it: that is what the model is told, whatever has become of the
+// tool since.
 func (c *call) cutShort() bool {
 	p := c.turn.past
 	if p == nil || p.err != nil {
@@ -65,7 +66,8 @@ func (c *call) cutShort() bool {
 	if !ok {
 		return false
 	}
-	if fate, _ := had.Fate(); fate != durable.FateUnknown {
+	fate, _ := had.Fate()
+	if args, _, _ := strings.Cut(had.Given, "/"); fate != durable.FateUnknown || args != c.givenArgs() {
 		return false
 	}
 	c.known, c.final, c.unresolved = leftBehind(&had), true, false
