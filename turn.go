@@ -80,8 +80,9 @@ type Turn struct {
 type TurnOptions struct {
 	// Number is the turn to go on with, after it was handed back or a process
 	// ended in the middle of it. 0: the session's next. What is done has its result
-	// from the session's memory or the journal. Of a turn that neither remembers,
-	// or that goes on already, nothing runs that may not run twice.
+	// from the session's memory or the journal, and what the journal has no record
+	// of has not begun. Without a journal, of a turn that the session does not
+	// remember, or that goes on already, nothing runs that may not run twice.
 	Number int
 	// HandBack returns the kind suspended for calls that wait for a person, and
 	// for what waits behind them, instead of waiting. The same calls given to a
