@@ -2,6 +2,7 @@ package ferrule_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -53,6 +54,50 @@ func TestDecisionsOnRecord(t *testing.T) {
 		callOne(t, rt, writerTool("send"), textArg("x"))
 		if lines := onRecord(t, log); !strings.Contains(lines, "not on a Friday") {
 			t.Errorf("on the record is\n%s", lines)
+		}
+	})
+}
+
+// fussy is a log that does not take events of one kind.
+type fussy struct {
+	audit.Memory
+	kind audit.Kind
+}
+
+func (f *fussy) Append(events ...audit.Event) error {
+	for i := range events {
+		if events[i].Kind == f.kind {
+			return errors.New("the disk is full")
+		}
+	}
+	return f.Memory.Append(events...)
+}
+
+// What cannot be put on the record does not go on.
+func TestEffectsOffRecord(t *testing.T) {
+	t.Parallel()
+	t.Run("K1 a secret whose use cannot be put on the record is not given out", func(t *testing.T) {
+		t.Parallel()
+		given := false
+		rt := &ferrule.Runtime{Secrets: vaultOf(t, someToken), Log: &fussy{kind: audit.Used}}
+		callOne(t, rt, using(func(context.Context, string) (tool.Result, error) {
+			given = true
+			return sayText("done"), nil
+		}), "")
+		if given {
+			t.Error("it was given out")
+		}
+	})
+	t.Run("U1 a tool whose start cannot be put on the record does not run", func(t *testing.T) {
+		t.Parallel()
+		ran := false
+		d := doing(writerTool("send"), func(context.Context, tool.Args) (tool.Result, error) {
+			ran = true
+			return sayText("done"), nil
+		})
+		res := callOne(t, &ferrule.Runtime{Policy: allowAll, Log: &fussy{kind: audit.Started}}, d, "")
+		if ran {
+			t.Errorf("it ran, and the model reads %q", res)
 		}
 	})
 }
