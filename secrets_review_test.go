@@ -183,3 +183,29 @@ func TestSecretInNames(t *testing.T) {
 		})
 	}
 }
+
+// talkative is an error that says more when more is asked of it.
+type talkative struct{ token string }
+
+func (*talkative) Error() string { return "no access" }
+
+func (e *talkative) Format(f fmt.State, verb rune) {
+	if f.Flag('+') && verb == 'v' {
+		fmt.Fprintf(f, "no access with %s", e.token)
+		return
+	}
+	fmt.Fprint(f, e.Error())
+}
+
+func TestSecretInDetailedError(t *testing.T) {
+	t.Parallel()
+	t.Run("K3 the cause of an error that says more when more is asked of it", func(t *testing.T) {
+		t.Parallel()
+		res := callOne(t, &ferrule.Runtime{Secrets: vaultOf(t, someToken)}, using(func(_ context.Context, v string) (tool.Result, error) {
+			return tool.Result{}, &talkative{v}
+		}), "")
+		if text := fmt.Sprintf("%+v", res.Err.Cause); strings.Contains(text, someToken) {
+			t.Errorf("it is in %q", text)
+		}
+	})
+}
