@@ -174,6 +174,9 @@ func (c *call) questionID() string {
 // put puts a question into the inbox and has answers heard.
 func (c *call) put(q *policy.Question) *tool.Error {
 	t := c.turn
+	if held := t.set.secrets.Within([]byte(q.Input)); len(held) > 0 {
+		return c.unasked(fmt.Errorf("the arguments hold the value of the secret %s, which nobody may be shown", strings.Join(held, ", ")))
+	}
 	q.ID = c.questionID()
 	c.scrubQuestion(q)
 	c.posed++

@@ -135,7 +135,7 @@ func levelOf(shares []share, left int) int {
 // share is what a result takes of the budget. Pages of kept results are outside
 // of it; what an earlier turn handed out stays as it is.
 func (c *call) share(res *tool.Result) share {
-	s := share{c: c, res: res, fixed: c.entry == nil || c.entry.pages || c.recorded != nil}
+	s := share{c: c, res: res, fixed: c.entry == nil || c.entry.pages || c.recorded != nil && !c.settled}
 	switch {
 	case c.entry != nil && c.entry.pages:
 	case c.excerpt != nil:

@@ -51,6 +51,7 @@ type call struct {
 	hosted   string       // the question that the host's function was asked
 	told     string       // of a loop, beside its result
 	entered  *entered     // it is in the journal
+	runsBy   string       // the id of the call that is this one, and is under way elsewhere
 	missing  uint64       // events that were not on the record when it arrived
 	excerpt  *excerpt     // what is shown of its result, if that was too long
 	errorCut *excerpt     // and of its error
@@ -73,7 +74,7 @@ type call struct {
 	stops      bool // its tool wants its siblings stopped
 	unlooped   bool // it was looked at as part of a loop
 	charged    bool // it is counted by the rates
-	settled    bool // its result is one that was recorded: it stays as it is
+	settled    bool // its result is from the journal: only the model's limits are left
 	posed      int8 // questions that were put about it
 
 	// --- guarded by turn.mu
@@ -137,7 +138,9 @@ const (
 	moved             // it has other claims now and is scheduled anew
 )
 
-func (c *call) emitResult(kind audit.Kind, res tool.Result) { c.emit(c.resultEvent(kind, res)) }
+func (c *call) emitResult(kind audit.Kind, res tool.Result) (kept bool) {
+	return c.emit(c.resultEvent(kind, res))
+}
 
 // resultEvent is an event about what came of the call.
 func (c *call) resultEvent(kind audit.Kind, res tool.Result) audit.Event {
@@ -145,9 +148,9 @@ func (c *call) resultEvent(kind audit.Kind, res tool.Result) audit.Event {
 	if c.turn.set.observe != nil {
 		shown = copyResult(shown) // who looks cannot change it
 	}
-	e := audit.Event{Kind: kind, Result: &shown}
+	e := audit.Event{Kind: kind, Result: &shown, Time: time.Now()}
 	if c.ran {
-		e.Took = time.Since(c.started)
+		e.Took = e.Time.Sub(c.started)
 	}
 	return e
 }
@@ -223,15 +226,23 @@ func (c *call) inTheWay() *tool.Error {
 }
 
 // emit tells the observer, who must be there.
-func (c *call) emit(e audit.Event) { c.turn.set.emit(c.eventOf(c.req, e)) }
+func (c *call) emit(e audit.Event) (kept bool) {
+	c.about(c.req, &e)
+	return c.turn.set.send(&e)
+}
 
 // eventOf is an event about the call as it stood.
 func (c *call) eventOf(r *tool.Request, e audit.Event) audit.Event {
+	c.about(r, &e)
+	return e
+}
+
+// about makes an event one about the call as it stood.
+func (c *call) about(r *tool.Request, e *audit.Event) {
 	e.Request, e.Session, e.Turn = r, c.first.Caller.Session, c.turn.number
 	if e.Name == "" {
 		e.Name = c.first.CalledAs
 	}
-	return e
 }
 
 func (c *call) emitBy(kind audit.Kind, who, text string) {

@@ -41,12 +41,6 @@ func safely[T any](f func() (T, error)) (v T, err error) {
 	return f()
 }
 
-// safe is safely for a function that gives nothing.
-func safe(f func() error) error {
-	_, err := safely(func() (struct{}, error) { return struct{}{}, f() })
-	return err
-}
-
 // What befalls a function that does not simply return.
 var (
 	errTookTooLong = errors.New("it took too long")
@@ -80,7 +74,7 @@ func bounded[T any](ctx context.Context, d time.Duration, f func(context.Context
 		if r.err == nil {
 			r.err = errTookTooLong
 		}
-		return v, r.err
+		return r.v, r.err // what came too late may have to be undone
 	case <-late.C:
 		return v, errTookTooLong
 	}

@@ -136,7 +136,7 @@ const maxHeld = 64
 // Another call in its place is an error, never a hit.
 func (c *call) remember() {
 	h := c.turn.held
-	if h == nil {
+	if h == nil || c.cutShort() {
 		return
 	}
 	if c.index < len(h.calls) {

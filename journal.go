@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
@@ -30,9 +31,10 @@ func (c *call) enroll() (res tool.Result, known bool) {
 	if journal == nil || c.req.Claims.ReadOnly {
 		return tool.Result{}, false
 	}
+	c.turn.set.endOwed()
 	r := c.record()
 	for {
-		had, err := atJournal(func(ctx context.Context) (durable.Record, error) { return journal.Begin(ctx, r) })
+		had, err := c.turn.set.open(r)
 		switch {
 		case err == nil:
 			c.entered = &entered{attempt: had.Attempt}
@@ -56,7 +58,7 @@ func (c *call) enroll() (res tool.Result, known bool) {
 		case !had.Live:
 			return tool.Result{Err: leftBehind(&had)}, true
 		}
-		if failure := c.await(&had); failure != nil {
+		if _, failure := c.await(had.ID); failure != nil {
 			return tool.Result{Err: failure}, true
 		}
 	}
@@ -66,12 +68,20 @@ func (c *call) enroll() (res tool.Result, known bool) {
 func (c *call) record() durable.Record {
 	r := durable.Record{
 		Place: c.where(), ID: c.first.ID, CallID: c.first.CallID, Source: c.entry.source.Name, Tool: c.entry.tool.Name,
-		Given: c.given(), Key: c.req.Key, Repeats: c.mayRepeat(), Input: c.recordableInput(c.req.Args.Text()), Began: time.Now(),
+		Given: c.given(), Key: keyOf(c.req.Key), Repeats: c.req.Claims.ReadOnly || c.req.Claims.Idempotent, Input: c.recordableInput(c.req.Args.Text()), Began: time.Now(),
 	}
 	if r.Key != "" {
 		r.Digest = c.digest()
 	}
 	return r
+}
+
+// keyOf names a key. What stands in it may be secret, or no text.
+func keyOf(key string) string {
+	if key == "" {
+		return ""
+	}
+	return policy.Digest("key", key)
 }
 
 // where is the place of a call.
@@ -89,17 +99,19 @@ func (c *call) given() string {
 
 // await waits for another process, or another turn of this one, that runs the
 // same call.
-func (c *call) await(had *durable.Record) *tool.Error {
-	_, err := guard(c, func(ctx context.Context) (durable.Record, error) { return c.turn.set.journal.Wait(ctx, had.ID) })
+func (c *call) await(id string) (had durable.Record, failure *tool.Error) {
+	had, err := guard(c, func(ctx context.Context) (durable.Record, error) { return c.turn.set.journal.Wait(ctx, id) })
 	switch {
-	case err == nil, errors.Is(err, durable.ErrNotFound):
-		return nil
+	case err == nil:
+		return had, nil
+	case errors.Is(err, durable.ErrNotFound):
+		return durable.Record{}, nil
 	case c.cut != nil || errors.Is(err, errLost):
-		return c.cutOff()
+		return had, c.cutOff()
 	case errors.Is(err, errTookTooLong):
-		return c.timedOut(fmt.Sprintf("call %s, which does the same, has not ended", had.ID))
+		return had, c.timedOut(fmt.Sprintf("call %s, which does the same, has not ended", id))
 	}
-	return unjournalled(fmt.Errorf("Runtime.Journal: %w", err))
+	return had, unjournalled(fmt.Errorf("Runtime.Journal: %w", err))
 }
 
 // joins is the result of a call that was made before, as its own.
@@ -117,8 +129,11 @@ const notKept = "done, not kept"
 // resultOf is the result that a record holds.
 func (c *call) resultOf(had *durable.Record) tool.Result {
 	res := tool.Result{Content: []tool.Content{tool.Text(notKept)}}
-	if had.Result != nil {
+	switch {
+	case had.Result != nil:
 		res = copyResult(*had.Result)
+	case had.Failed:
+		res = tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The call failed. What it said was not kept.", Detail: "call " + had.ID}}
 	}
 	if res.Err != nil && had.Fatal {
 		res.Err.Cause = &tool.Outcome{Err: errors.New(res.Err.Text), Fatal: true, RetryAfter: res.Err.RetryAfter}
@@ -157,7 +172,7 @@ func (c *call) strike(res tool.Result) error {
 	if e.Failed {
 		e.Fatal = endsRun(res.Err)
 	}
-	e.Undone = !c.ran && len(c.turn.hooks) == 0 // a wrapper may have done it instead
+	e.Undone = !c.ran && !c.wrapped() // a wrapper may have done it instead
 	in, out := c.secret()
 	switch {
 	case res.Err == nil && out:
@@ -168,6 +183,34 @@ func (c *call) strike(res tool.Result) error {
 	}
 	c.entered = nil
 	return c.turn.set.close(e)
+}
+
+// mostInJournal is how many bytes of a result are kept that are too many for a
+// model: who gets them later is shown as much as it may be.
+const mostInJournal = 256 << 10
+
+// kept is what the journal keeps of a result, which was made shorter for the
+// model.
+func (c *call) kept(res, short tool.Result) tool.Result {
+	if c.entered == nil || c.excerpt == nil && c.errorCut == nil {
+		return res
+	}
+	size := 0
+	for _, b := range res.Content {
+		size += len(b.Text) + len(b.JSON)
+	}
+	if res.Err != nil {
+		size += len(res.Err.Text)
+	}
+	if size > mostInJournal {
+		return short
+	}
+	return res
+}
+
+// wrapped reports whether a hook may run something instead of the tool.
+func (c *call) wrapped() bool {
+	return slices.ContainsFunc(c.turn.hooks, func(h Hook) bool { return h.Around != nil && h.Only.match(c.entry) })
 }
 
 // owes leaves the end of a record to the tool's late return, unless that has come
@@ -214,11 +257,61 @@ func (c *call) takeBack() *tool.Error {
 	return nil
 }
 
-// close ends a record.
-func (s *settings) close(e durable.Ending) error {
-	_, err := atJournal(func(ctx context.Context) (struct{}, error) { return struct{}{}, s.journal.End(ctx, e) })
-	if err != nil {
-		return fmt.Errorf("Runtime.Journal: %w", err)
+// open begins a record. What is made too late is taken back: the call has its
+// result by then.
+func (s *settings) open(r durable.Record) (durable.Record, error) {
+	had, err := atJournal(func(ctx context.Context) (durable.Record, error) {
+		had, err := s.journal.Begin(ctx, r)
+		if err == nil && ctx.Err() != nil {
+			err = errTookTooLong
+			_ = s.journal.End(context.WithoutCancel(ctx), durable.Ending{ID: had.ID, Attempt: had.Attempt, Undone: true})
+			had = durable.Record{}
+		}
+		return had, err
+	})
+	if errors.Is(err, errTookTooLong) && had.ID != "" {
+		_ = s.close(durable.Ending{ID: had.ID, Attempt: had.Attempt, Undone: true})
 	}
-	return nil
+	return had, err
+}
+
+// mostOwed is how many ends are remembered that could not be written.
+const mostOwed = 1000
+
+// close ends a record. What cannot be written is tried again when the next call
+// begins: until then the record says that the call is under way.
+func (s *settings) close(e durable.Ending) error {
+	err := s.end(e)
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, durable.ErrStale) {
+		s.found.Lock()
+		if len(s.owed) < mostOwed {
+			s.owed = append(s.owed, e)
+		}
+		s.found.Unlock()
+	}
+	return fmt.Errorf("Runtime.Journal: %w", err)
+}
+
+func (s *settings) end(e durable.Ending) error {
+	_, err := atJournal(func(ctx context.Context) (struct{}, error) { return struct{}{}, s.journal.End(ctx, e) })
+	return err
+}
+
+// endOwed writes ends that could not be written before.
+func (s *settings) endOwed() {
+	s.found.Lock()
+	owed := s.owed
+	s.owed = nil
+	s.found.Unlock()
+	for i, e := range owed {
+		if err := s.end(e); err != nil && !errors.Is(err, durable.ErrStale) {
+			s.found.Lock()
+			s.owed = append(owed[i:], s.owed...)
+			s.found.Unlock()
+			return
+		}
+	}
 }

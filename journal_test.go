@@ -70,6 +70,17 @@ func (d *desk) cutOff(t *testing.T, change func(*ferrule.Runtime, *tool.Tool), c
 	return turn.Number()
 }
 
+// tardy is a journal that takes its time to begin a call, whatever the context.
+type tardy struct {
+	durable.Journal
+	by time.Duration
+}
+
+func (s tardy) Begin(ctx context.Context, r durable.Record) (durable.Record, error) {
+	time.Sleep(s.by) // of a bubble
+	return s.Journal.Begin(context.WithoutCancel(ctx), r)
+}
+
 func TestJournal(t *testing.T) {
 	t.Parallel()
 	keyed := func(_ *ferrule.Runtime, send *tool.Tool) {
@@ -91,6 +102,18 @@ func TestJournal(t *testing.T) {
 			got, runs := again(t, d, nil, n, sending("a"))
 			if got.Err != nil || runs != 0 || got.String() != res[0].String() || got.CallID != "call_1" {
 				t.Errorf("got %v, ran %d times, want %q", got, runs, res[0])
+			}
+		})
+	})
+	t.Run("J4 a record that is made too late is taken back: the call did not run", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			d := newDesk()
+			_, res := d.process(t, func(rt *ferrule.Runtime, _ *tool.Tool) {
+				rt.Journal = tardy{d.journal, 5500 * time.Millisecond}
+			}).turn(t, 0, sending("a"))
+			wantFailure(t, res[0], tool.Failed, "This call could not be put on the record, so it did not run.")
+			if list, err := d.journal.Open(t.Context(), durable.Place{}); err != nil || len(list) > 0 {
+				t.Errorf("got the records %+v, %v, want none", list, err)
 			}
 		})
 	})
@@ -515,11 +538,12 @@ type pad struct {
 	args           []string
 	refuses, flush error
 	flushed        atomic.Int64
+	well           int64 // how often it can be flushed before that fails
 }
 
-func (p *pad) Append(events ...audit.Event) error {
+func (p *pad) Append(events ...audit.Event) (kept bool, err error) {
 	if p.refuses != nil {
-		return p.refuses
+		return false, p.refuses
 	}
 	for _, e := range events {
 		p.observe(e)
@@ -527,11 +551,13 @@ func (p *pad) Append(events ...audit.Event) error {
 			p.args = append(p.args, e.Args)
 		}
 	}
-	return nil
+	return false, nil
 }
 
 func (p *pad) Flush(context.Context) error {
-	p.flushed.Add(1)
+	if p.flushed.Add(1) <= p.well {
+		return nil
+	}
 	return p.flush
 }
 
@@ -544,7 +570,7 @@ func TestLog(t *testing.T) {
 			d, _ := counted(writerTool("send"))
 			v := viewWith(t, &ferrule.Runtime{Policy: policy.AllowOwn{}, Log: p}, d)
 			v.Do(t.Context(), sending("a"))
-			if got, want := p.kinds("call_1"), "requested decided started ended"; got != want || p.flushed.Load() != 1 {
+			if got, want := p.kinds("call_1"), "requested decided begun started ended"; got != want || p.flushed.Load() != 2 {
 				t.Errorf("got %q, flushed %d times, want %q", got, p.flushed.Load(), want)
 			}
 		})
@@ -586,8 +612,9 @@ func TestLog(t *testing.T) {
 	}{
 		{"U1 what cannot be put on the record does not run", &pad{refuses: full}, writerTool("send"), tool.Failed, "This call could not be put on the record, so it did not run.", 0},
 		{"U1 what cannot be put on the record does not run, if it only reads", &pad{refuses: full}, readerTool("send"), tool.Failed, "This call could not be put on the record, so it did not run.", 0},
+		{"U1 what cannot be kept on the record does not run", &pad{flush: full}, writerTool("send"), tool.Failed, "This call could not be put on the record, so it did not run.", 0},
 		{"U1 a result that cannot be put on the record is withheld", &pad{flush: full}, readerTool("send"), tool.Failed, "The result of this call could not be put on the record, so it is withheld.", 1},
-		{"U1 an effect that cannot be put on the record is not known", &pad{flush: full}, writerTool("send"), tool.OutcomeUnknown, "The call ran, but what came of it could not be put on the record.", 1},
+		{"U1 an effect that cannot be put on the record is not known", &pad{flush: full, well: 1}, writerTool("send"), tool.OutcomeUnknown, "The call ran, but what came of it could not be put on the record.", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/secret"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -68,6 +69,8 @@ type stage struct {
 	world *world
 	see   *witness
 	vault *secret.Vault
+
+	journal *durable.MemoryJournal // nil: there is none
 }
 
 // told are values that most results would hold, were it not for phase 10.
@@ -139,6 +142,11 @@ func (st *stage) set(w *world) {
 	if w.Observed {
 		s.observe = st.see.observe
 	}
+	s.journal = nil
+	if st.journal = nil; w.Journal {
+		st.journal = new(durable.MemoryJournal)
+		s.journal = st.journal
+	}
 	s.sources, s.tenants = nil, nil
 	if w.PerSource > 0 {
 		s.sources = gates(map[string]int{"": w.PerSource, "foreign": w.PerSource})
@@ -174,6 +182,12 @@ func (st *stage) play(w *world) []string {
 	}
 	time.Sleep(time.Hour) // the clock stands still once this function returns
 	st.see.places(st.rt.freeze())
+	if st.journal != nil {
+		left, err := st.journal.Open(context.Background(), durable.Place{})
+		for _, r := range left {
+			st.see.fault("the journal says that call %s of %s runs, %v", r.ID, r.Tool, err)
+		}
+	}
 	return st.see.faults
 }
 

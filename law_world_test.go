@@ -32,6 +32,7 @@ type world struct {
 	Fallback             bool
 	PerSource, PerTenant int // caps; 0: none
 	Observed             bool
+	Journal              bool // there is one: what has ended does not run in it
 	Mode                 policy.Mode
 	Lasts                bool // the person makes each yes last
 	Rates                bool
@@ -111,6 +112,7 @@ func drawWorld(t *rapid.T) *world {
 		PerSource: rapid.SampledFrom([]int{0, 0, 0, 1, 3}).Draw(t, "per source"),
 		PerTenant: rapid.SampledFrom([]int{0, 0, 0, 1, 3}).Draw(t, "per tenant"),
 		Observed:  rapid.Bool().Draw(t, "observed"),
+		Journal:   rapid.Bool().Draw(t, "journal"),
 		Mode:      rapid.SampledFrom(append(slices.Repeat([]policy.Mode{policy.ModeAsk}, 8), policy.ModeEdit, policy.ModeRead, policy.ModeAuto, policy.ModeObserve, policy.ModeDryRun, "none")).Draw(t, "mode"),
 		Lasts:     seldom("lasts", 6),
 		Rates:     seldom("rates", 8),

@@ -172,8 +172,10 @@ func (c *call) life() (tool.Result, fate) {
 		if late {
 			c.resolveLate()
 		}
-		if c.recorded != nil { // by who began it
-			c.settled = true
+		if c.runsBy != "" {
+			c.joinWho()
+		}
+		if c.settled {
 			return *c.recorded, ended
 		}
 		if again := c.loop(); again != nil {
@@ -357,27 +359,33 @@ func (c *call) invalidValue(err error) *tool.Error {
 	return e
 }
 
-// finish is phases 10 to 12, which every result passes.
+// finish is phases 10 to 12, which every result passes. What the journal had went
+// through 10 when it was recorded.
 func (c *call) finish(res tool.Result) tool.Result {
-	if c.settled {
-		return c.putDown(res)
+	if !c.settled {
+		for _, text := range c.beside {
+			res.Content = append(slices.Clip(res.Content), tool.Text(text))
+		}
+		res = c.scrubbed(res) // 10
+		if res.Err != nil {
+			res.Err = wellFormed(res.Err)
+		}
+		res.Origin = c.origin
+		res.Trust = c.trustOf(res.Trust)
 	}
-	for _, text := range c.beside {
-		res.Content = append(slices.Clip(res.Content), tool.Text(text))
-	}
-	res = c.scrubbed(res) // 10
-	if res.Err != nil {
-		res.Err = wellFormed(res.Err)
-	}
-	c.told = c.nudge(&res)
-	res = c.tell(c.limit(res)) // 11
 	res.ID, res.CallID = c.first.ID, c.first.CallID
-	res.Origin = c.origin
-	if low := c.trust; low != nil && (res.Trust == nil || *res.Trust > *low) {
-		res.Trust = low // what is not believed does not become so on the way
+	c.told = c.nudge(&res)
+	short := c.tell(c.limit(res))               // 11
+	return c.putDown(short, c.kept(res, short)) // 12
+}
+
+// trustOf is how far a result is believed, below its source; nil: as far.
+func (c *call) trustOf(t *tool.Trust) *tool.Trust {
+	if low := c.trust; low != nil && (t == nil || *t > *low) {
+		t = low // what is not believed does not become so on the way
 	}
-	if res.Trust != nil && c.entry != nil && *res.Trust >= c.entry.source.Trust {
-		res.Trust = nil
+	if t != nil && c.entry != nil && *t >= c.entry.source.Trust {
+		return nil
 	}
-	return c.putDown(res) // 12
+	return t
 }

@@ -20,7 +20,7 @@ type book struct {
 }
 
 // take hands an event on. What is thrown is an error.
-func (b *book) take(e *audit.Event) (err error) {
+func (b *book) take(e *audit.Event) (kept bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = thrown(r)
@@ -31,33 +31,46 @@ func (b *book) take(e *audit.Event) (err error) {
 		room = new([1]audit.Event)
 	}
 	room[0] = *e
-	err = b.Append(room[:]...)
+	kept, err = b.Append(room[:]...)
 	room[0] = audit.Event{}
 	b.room.Put(room)
-	return err
+	return kept, err
 }
 
 // noted reports whether somebody wants to know of events: else none is made.
 func (s *settings) noted() bool { return s.observe != nil || s.book != nil }
 
 // emit puts an event on the record, and tells the observer.
-func (s *settings) emit(e audit.Event) {
-	e = s.scrubEvent(e)
-	e.Time = time.Now()
-	s.put(&e)
-	s.tell(e)
+func (s *settings) emit(e audit.Event) { s.send(&e) }
+
+// send is emit, and reports whether the event stays on the record already.
+func (s *settings) send(e *audit.Event) (kept bool) {
+	s.scrubEvent(e)
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	kept = s.put(e)
+	s.tell(*e)
+	return kept
 }
 
-// put puts an event on the record. Where that fails, the calls that are under way
-// fail: see unwritten.
-func (s *settings) put(e *audit.Event) {
+// put puts an event on the record, and reports whether it stays there already.
+// Where that fails, the calls that are under way fail: see unwritten.
+func (s *settings) put(e *audit.Event) (kept bool) {
 	if s.book == nil || e.Kind == audit.Updated {
-		return
+		return true
 	}
-	if err := s.book.take(e); err != nil {
-		s.book.why.Store(&err)
-		s.book.missing.Add(1)
+	kept, err := s.book.take(e)
+	if err != nil {
+		s.book.miss(err)
 	}
+	return kept
+}
+
+// miss remembers that an event is not on the record.
+func (b *book) miss(err error) {
+	b.why.Store(&err)
+	b.missing.Add(1)
 }
 
 // tell tells the observer. A panic there is nobody's failure.
@@ -87,6 +100,19 @@ func (c *call) unwritten() error {
 	return fmt.Errorf("Runtime.Log: %w", *set.book.why.Load())
 }
 
+// announce puts on the record that a call may change something, before it does.
+// Where the log is the journal too, the call's record takes that along.
+func (c *call) announce() error {
+	set := c.turn.set
+	if set.book == nil || c.req.Claims.ReadOnly {
+		return c.unwritten()
+	}
+	if c.emit(audit.Event{Kind: audit.Begun}) || set.together {
+		return c.unwritten()
+	}
+	return c.flush()
+}
+
 // flush sees to it that what happened to a call stays on the record.
 func (c *call) flush() error {
 	if err := c.turn.set.flush(context.Background()); err != nil {
@@ -99,7 +125,8 @@ func (s *settings) flush(ctx context.Context) error {
 	if s.book == nil {
 		return nil
 	}
-	if err := safe(func() error { return s.book.Flush(ctx) }); err != nil {
+	_, err := bounded(ctx, ledgerTime, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.book.Flush(ctx) })
+	if err != nil {
 		return fmt.Errorf("Runtime.Log: %w", err)
 	}
 	return nil
@@ -123,29 +150,28 @@ func (c *call) argsAsGiven() string {
 }
 
 // putDown is phase 12: the result is told, and what became of the call is put
-// down for good.
-func (c *call) putDown(res tool.Result) tool.Result {
-	noted := c.turn.set.noted()
-	if noted {
-		c.tellEnd(res)
-	}
+// down for good. kept is what the journal keeps of the result.
+func (c *call) putDown(res, kept tool.Result) tool.Result {
+	stays := c.tellEnd(res)
 	if res.Err != nil && res.Err.Kind == tool.Suspended {
 		return res // it goes on
 	}
 	var err error
 	if c.entered != nil {
-		err = c.strike(res)
+		err = c.strike(kept)
 	}
-	if err == nil && c.turn.set.book != nil {
+	switch {
+	case err != nil:
+	case stays:
+		err = c.unwritten()
+	default:
 		err = c.flush()
 	}
 	if err == nil || !c.ran && res.Err != nil {
 		return res // the other says that nothing was done
 	}
 	res = c.unrecorded(err)
-	if noted {
-		c.tellEnd(res)
-	}
+	c.tellEnd(res)
 	return res
 }
 

@@ -23,7 +23,7 @@ func (rt *Runtime) Resume(ctx context.Context, of durable.Place) ([]durable.Reco
 	if of.Principal == "" {
 		of.Principal = localPrincipal
 	}
-	records, err := set.journal.Open(ctx, of)
+	records, err := safely(func() ([]durable.Record, error) { return set.journal.Open(ctx, of) })
 	if err != nil {
 		return nil, fmt.Errorf("resume: %w", err)
 	}
@@ -39,7 +39,7 @@ type journalled struct {
 // lookBack asks the journal for the turn.
 func (t *Turn) lookBack() {
 	journal := t.set.journal
-	if journal == nil || t.held == nil || !t.held.unknown {
+	if journal == nil || t.held == nil {
 		return
 	}
 	p := &journalled{calls: make(map[int]durable.Record)}
@@ -51,6 +51,25 @@ func (t *Turn) lookBack() {
 		p.calls[r.Place.Index] = r
 	}
 	t.past = p
+}
+
+// cutShort reports whether a crash has cut off the call in this place, so that it
+// is not known what became of it: that is all that the model is told, whatever has
+// become of the tool since, and of the arguments.
+func (c *call) cutShort() bool {
+	p := c.turn.past
+	if p == nil || p.err != nil {
+		return false
+	}
+	had, ok := p.calls[c.index]
+	if !ok {
+		return false
+	}
+	if fate, _ := had.Fate(); fate != durable.FateUnknown {
+		return false
+	}
+	c.known, c.final, c.unresolved = leftBehind(&had), true, false
+	return true
 }
 
 // goesOn lets a call go on where another process left it, as the journal has it,
@@ -71,13 +90,26 @@ func (c *call) goesOn() bool {
 	switch fate, _ := had.Fate(); {
 	case had.Given != c.given():
 		c.known, c.final = c.another(had.Tool), true
+		return true
 	case fate == durable.FateDone:
-		res := c.resultOf(&had)
+		res := c.joins(&had)
 		c.recorded = &res
-	case fate == durable.FateUnknown:
-		c.known, c.final = leftBehind(&had), true
-	default:
-		return false // it begins anew, or waits for who runs it
+		return true
+	case fate == durable.FateRunning:
+		c.runsBy = had.ID
 	}
-	return true
+	return false // it begins anew, or waits for who runs it
+}
+
+// joinWho waits for who runs this call, before anybody is asked about it again.
+func (c *call) joinWho() {
+	had, failure := c.await(c.runsBy)
+	c.runsBy = ""
+	switch {
+	case failure != nil:
+		c.known = failure
+	case had.State == durable.Done && had.Given == c.given():
+		res := c.joins(&had)
+		c.recorded = &res
+	}
 }

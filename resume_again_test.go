@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -143,3 +144,24 @@ func TestRestartGoesOn(t *testing.T) {
 		}
 	})
 }
+
+func TestResume(t *testing.T) {
+	t.Parallel()
+	t.Run("L6 a journal that panics is an error of Resume", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			defer func() {
+				if r := recover(); r != nil {
+					t.Errorf("it panicked: %v", r)
+				}
+			}()
+			p := newDesk().process(t, func(rt *ferrule.Runtime, _ *tool.Tool) { rt.Journal = panicJournal{rt.Journal} })
+			if _, err := p.Resume(t.Context(), durable.Place{}); err == nil {
+				t.Error("no error")
+			}
+		})
+	})
+}
+
+type panicJournal struct{ durable.Journal }
+
+func (panicJournal) Open(context.Context, durable.Place) ([]durable.Record, error) { panic("open") }

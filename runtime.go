@@ -193,6 +193,8 @@ type settings struct {
 	observe     func(audit.Event)
 	book        *book // nil: there is no log
 	journal     durable.Journal
+	together    bool             // the log is the journal
+	owed        []durable.Ending // that could not be written; guarded by found
 	syncEnds    bool
 	limit       int
 	siblings    Siblings
@@ -308,6 +310,7 @@ func (s *settings) govern(rt *Runtime) {
 	for _, p := range rt.Protected {
 		s.protected = append(s.protected, filepath.ToSlash(filepath.Clean(p)))
 	}
+	s.together = rt.Journal != nil && traceOf(reflect.ValueOf(rt.Journal)) == traceOf(reflect.ValueOf(rt.Log))
 	if s.journal, s.syncEnds = rt.Journal, rt.SyncEnds; s.journal != nil && !s.lasting {
 		s.findings = append(s.findings, Finding{"Runtime.Journal", "it is set without Runtime.Ledger: turns of a later process have the same numbers, and calls there are refused"})
 	}
@@ -392,6 +395,6 @@ func (rt *Runtime) Close(ctx context.Context) error {
 	for _, c := range all {
 		errs = append(errs, c.close(ctx))
 	}
-	errs = append(errs, rt.set.flush(context.WithoutCancel(ctx)))
+	errs = append(errs, rt.set.flush(ctx))
 	return errors.Join(errs...)
 }

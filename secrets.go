@@ -118,9 +118,9 @@ func (s *settings) scrubText(text string) string {
 
 // scrubEvent takes values out of the texts of an event. Results and updates have
 // been scrubbed before. The request is the call as it was made.
-func (s *settings) scrubEvent(e audit.Event) audit.Event {
+func (s *settings) scrubEvent(e *audit.Event) {
 	if !s.secrets.Live() {
-		return e
+		return
 	}
 	for _, text := range []*string{&e.Name, &e.By, &e.Text, &e.Args} {
 		*text = s.scrubText(*text)
@@ -130,7 +130,6 @@ func (s *settings) scrubEvent(e audit.Event) audit.Event {
 		d.Reason, d.Rule, d.Message = s.scrubText(d.Reason), s.scrubText(d.Rule), s.scrubText(d.Message)
 		e.Decision = &d
 	}
-	return e
 }
 
 // scrubLine withholds arguments that hold a value from a recording.

@@ -265,3 +265,22 @@ func TestScrubbedResults(t *testing.T) {
 		})
 	})
 }
+
+func TestSecretInAQuestion(t *testing.T) {
+	t.Parallel()
+	t.Run("K3 arguments that hold a value are shown to nobody: the call is denied, and no inbox keeps them", func(t *testing.T) {
+		inbox := new(policy.Memory)
+		use := using(func(context.Context, string) (tool.Result, error) { return sayText("ok"), nil })
+		asks, runs := counted(writerTool("send"))
+		asks.Approval = tool.AskAlways
+		v := viewWith(t, &ferrule.Runtime{Secrets: vaultOf(t, someToken), Inbox: inbox}, use, asks)
+		v.Do(t.Context(), tool.Call{Name: "push", Input: json.RawMessage(`{}`)})
+		res := v.Do(t.Context(), tool.Call{Name: "send", Input: json.RawMessage(textArg(someToken))})[0]
+		if kindOf(res) != tool.Denied || runs.Load() != 0 || strings.Contains(fmt.Sprintf("%+v", res.Err), someToken) {
+			t.Errorf("got %v, ran %d times", res.Err, runs.Load())
+		}
+		if open, err := inbox.Pending(t.Context()); err != nil || len(open) != 0 {
+			t.Errorf("got %d questions, %v", len(open), err)
+		}
+	})
+}

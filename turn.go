@@ -248,8 +248,10 @@ func (t *Turn) admit(c *call) {
 		c.claimed = true
 		t.mu.Unlock()
 		switch {
+		case c.settled:
+			t.settle(c, *c.recorded)
 		case c.recorded != nil:
-			t.keep(c, c.putDown(*c.recorded))
+			t.keep(c, c.putDown(*c.recorded, *c.recorded))
 		case why != nil:
 			t.settle(c, why.result(c))
 		default:

@@ -283,24 +283,25 @@ func (s *settings) tellAll(o *outflow) {
 	}
 }
 
-// tellEnd tells the observer of a call's result, behind all that the call has
-// said.
-func (c *call) tellEnd(res tool.Result) {
-	o := c.flow(false)
-	if o == nil {
-		c.emitResult(audit.Ended, res)
-		return
+// tellEnd tells of a call's result: the observer behind all that the call has
+// said. It reports whether that stays on the record already.
+func (c *call) tellEnd(res tool.Result) (kept bool) {
+	set, o := c.turn.set, c.flow(false)
+	switch {
+	case !set.noted():
+		return true
+	case o == nil:
+		return c.emitResult(audit.Ended, res)
 	}
 	e := c.eventOf(c.req, c.resultEvent(audit.Ended, res))
-	e.Time = time.Now()
-	set := c.turn.set
-	if set.put(&e); set.observe == nil {
-		return
+	if kept = set.put(&e); set.observe == nil {
+		return kept
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.queue = append(o.queue, e)
 	set.deliver(o)
+	return kept
 }
 
 // drain waits until the observer has been told of everything that calls have

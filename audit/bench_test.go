@@ -32,7 +32,7 @@ func BenchmarkMemory(b *testing.B) {
 	for b.Loop() {
 		for i := range events {
 			events[i].Time = events[i].Time.Add(10_000)
-			if err := log.Append(events[i]); err != nil {
+			if _, err := log.Append(events[i]); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -3,6 +3,7 @@ package audit
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +20,14 @@ import (
 type Encoder struct {
 	second int64  // since 1970, that head holds
 	head   []byte // of a time: all but the parts of the second
+	call   which  // that part is about
+	part   []byte // of a line
+}
+
+// which is which call it is.
+type which struct {
+	tenant, principal, session, id, callID, name string
+	turn, index                                  int
 }
 
 // Call is Ferrule's id of the call that it belongs to, as a line has it; "": none.
@@ -39,27 +48,13 @@ func (enc *Encoder) Append(b []byte, e *Event) []byte {
 	b = append(b, `{"time":"`...)
 	b = enc.appendTime(b, e.Time)
 	b = appendString(append(b, `","kind":`...), string(e.Kind))
-	session, turn, name := e.Session, e.Turn, e.Name
-	r := e.Request
-	if r != nil {
-		session, turn, name = r.Caller.Session, r.Turn, r.Name
-		b = appendField(b, `,"tenant":`, r.Caller.Tenant)
-		if r.Caller.Principal != "local" {
-			b = appendField(b, `,"principal":`, r.Caller.Principal)
-		}
-	}
-	b = appendField(b, `,"session":`, session)
-	b = appendNumber(b, `,"turn":`, turn)
-	if r != nil {
-		b = appendNumber(b, `,"index":`, r.Index)
-		if r.ID != "" {
-			b = appendString(append(b, `,"id":`...), r.ID) // never cut: it is looked up
-		}
-		b = appendField(b, `,"call_id":`, r.CallID)
-	}
-	b = appendField(b, `,"tool":`, name)
-	if r != nil {
+	if r := e.Request; r != nil {
+		b = append(b, enc.about(r)...)
 		b = appendKnown(b, e.Kind, r)
+	} else {
+		b = appendField(b, `,"session":`, e.Session)
+		b = appendNumber(b, `,"turn":`, e.Turn)
+		b = appendField(b, `,"tool":`, e.Name)
 	}
 	b = appendField(b, `,"by":`, e.By)
 	if e.Decision == nil || e.Decision.Reason != e.Text {
@@ -83,6 +78,28 @@ func (enc *Encoder) Append(b []byte, e *Event) []byte {
 		b = strconv.AppendInt(append(b, `,"took_ns":`...), int64(e.Took), 10)
 	}
 	return append(b, '}')
+}
+
+// about is the part of a line that says which call it is of. Most follow another
+// one of the same call.
+func (enc *Encoder) about(r *tool.Request) []byte {
+	call := which{r.Caller.Tenant, r.Caller.Principal, r.Caller.Session, r.ID, r.CallID, r.Name, r.Turn, r.Index}
+	if enc.part != nil && call == enc.call {
+		return enc.part
+	}
+	b := appendField(enc.part[:0], `,"tenant":`, call.tenant)
+	if call.principal != "local" {
+		b = appendField(b, `,"principal":`, call.principal)
+	}
+	b = appendField(b, `,"session":`, call.session)
+	b = appendNumber(b, `,"turn":`, call.turn)
+	b = appendNumber(b, `,"index":`, call.index)
+	if call.id != "" {
+		b = appendString(append(b, `,"id":`...), call.id) // never cut: it is looked up
+	}
+	b = appendField(b, `,"call_id":`, call.callID)
+	enc.call, enc.part = call, appendField(b, `,"tool":`, call.name)
+	return enc.part
 }
 
 // appendKnown appends what is known of a call when it arrives, and what of it may
@@ -207,21 +224,21 @@ func appendField(b []byte, key, s string) []byte {
 
 // appendString appends a text as a string of JSON.
 func appendString[T ~string | ~[]byte](b []byte, s T) []byte {
-	start, from := len(b), 0
+	start := len(b)
 	b = append(b, '"')
 	i := plain(s)
+	b = append(b, s[:i]...)
 	if i == len(s) {
-		return append(append(b, s...), '"')
+		return append(b, '"')
 	}
+	b = slices.Grow(b, 2*(len(s)-i)+1)
 	var all byte // bits that some byte has
 	for ; i < len(s); i++ {
 		c := s[i]
-		all |= c
-		if c >= ' ' && c != '"' && c != '\\' {
+		if all |= c; c >= ' ' && c != '"' && c != '\\' {
+			b = append(b, c)
 			continue
 		}
-		b = append(b, s[from:i]...)
-		from = i + 1
 		switch c {
 		case '"', '\\':
 			b = append(b, '\\', c)
@@ -234,7 +251,7 @@ func appendString[T ~string | ~[]byte](b []byte, s T) []byte {
 			b = append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 		}
 	}
-	b = append(append(b, s[from:]...), '"')
+	b = append(b, '"')
 	if all < utf8.RuneSelf || utf8.Valid(b[start:]) { // escapes are
 		return b
 	}

@@ -62,6 +62,7 @@ const (
 	Answered  Kind = "answered"  // the answer reached its call
 	Changed   Kind = "changed"   // the input is another now
 	Moved     Kind = "moved"     // its claims are others now: it is scheduled anew
+	Begun     Kind = "begun"     // it is about to change something; on the record before it does
 	Started   Kind = "started"   // the tool runs
 	Updated   Kind = "updated"   // output or progress while it runs
 	Blocked   Kind = "blocked"   // a hook stopped it, or a secret was refused (by secrets)

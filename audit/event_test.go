@@ -32,7 +32,7 @@ func ExampleEvent() {
 func ExampleVerify() {
 	log := new(audit.Memory)
 	for _, kind := range []audit.Kind{audit.Requested, audit.Started, audit.Ended} {
-		if err := log.Append(audit.Event{Kind: kind, Time: time.Unix(0, 0), Name: "read_file"}); err != nil {
+		if _, err := log.Append(audit.Event{Kind: kind, Time: time.Unix(0, 0), Name: "read_file"}); err != nil {
 			fmt.Println(err)
 		}
 	}
@@ -59,7 +59,7 @@ func ExampleVerify() {
 func ExampleNewLines() {
 	log := audit.NewLines(os.Stdout)
 	call := &tool.Request{ID: "c-1.0", CallID: "toolu_1", Name: "read_file", Turn: 1, Caller: tool.Caller{Session: "s1"}}
-	if err := log.Append(audit.Event{Kind: audit.Started, Time: time.Unix(0, 0), Request: call}); err != nil {
+	if _, err := log.Append(audit.Event{Kind: audit.Started, Time: time.Unix(0, 0), Request: call}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

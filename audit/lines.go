@@ -24,11 +24,11 @@ func NewLines(w io.Writer) *Lines { return &Lines{w: w} }
 
 // Append writes events, in one Write. After one that failed nothing more is
 // written, so that what there is can be read.
-func (l *Lines) Append(events ...Event) error {
+func (l *Lines) Append(events ...Event) (kept bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
-		return l.err
+		return false, l.err
 	}
 	b := l.room[:0]
 	for i := range events {
@@ -47,7 +47,7 @@ func (l *Lines) Append(events ...Event) error {
 	if l.room = b; cap(b) > maxRoom {
 		l.room = nil
 	}
-	return l.err
+	return l.err == nil, l.err
 }
 
 // maxRoom is how much room is kept for what comes next.

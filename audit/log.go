@@ -6,10 +6,10 @@ import "context"
 // tooltest.Log is the test of what is said here.
 type Log interface {
 	// Append takes events, in this order and behind all that it was given before.
-	// It takes what it needs of them before it returns, and waits for nothing: they
-	// are kept when [Log.Flush] says so. An error means that they are not taken,
-	// and that calls must not go on.
-	Append(events ...Event) error
+	// It takes what it needs of them before it returns, and waits for nothing. kept
+	// is false where they, or some from before, stay only when [Log.Flush] says so.
+	// An error means that they are not taken, and that calls must not go on.
+	Append(events ...Event) (kept bool, err error)
 	// Flush returns nil once all that was appended before is kept, so that the end
 	// of this process does not undo it.
 	Flush(ctx context.Context) error

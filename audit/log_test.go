@@ -37,7 +37,7 @@ func TestMemory(t *testing.T) {
 		t.Parallel()
 		m := &audit.Memory{Most: 3}
 		for _, name := range []string{"a", "b", "c", "d", "e"} {
-			if err := m.Append(audit.Event{Kind: audit.Found, Name: name}); err != nil {
+			if _, err := m.Append(audit.Event{Kind: audit.Found, Name: name}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -83,7 +83,7 @@ func TestLines(t *testing.T) {
 		for _, w := range []*failing{{err: errors.New("no room")}, {short: true}} {
 			l := audit.NewLines(w)
 			for range 2 {
-				if err := l.Append(audit.Event{Kind: audit.Found}); err == nil {
+				if _, err := l.Append(audit.Event{Kind: audit.Found}); err == nil {
 					t.Error("Append: got no error")
 				}
 				if err := l.Flush(t.Context()); err == nil {

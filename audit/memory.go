@@ -37,7 +37,7 @@ const (
 )
 
 // Append takes events. It is never an error.
-func (m *Memory) Append(events ...Event) error {
+func (m *Memory) Append(events ...Event) (kept bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.chain.Number == 0 {
@@ -48,7 +48,7 @@ func (m *Memory) Append(events ...Event) error {
 			m.add(&events[i])
 		}
 	}
-	return nil
+	return true, nil
 }
 
 func (m *Memory) add(e *Event) {

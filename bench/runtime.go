@@ -11,20 +11,19 @@ import (
 	"time"
 
 	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/policy/cedar"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// own is a session with these tools, which the program allows itself; nil:
-// nothing is recorded.
+// own is a session with these tools, which the program allows itself.
 func own(tools ...*tool.Tool) (*ferrule.Session, error) {
-	return ownUnder(policy.AllowOwn{}, nil, tools...)
+	return ownWith(&ferrule.Runtime{Policy: policy.AllowOwn{}}, tools...)
 }
 
-// ownUnder is a session of a program with these tools and rules.
-func ownUnder(rules policy.Policy, record *ferrule.Recorder, tools ...*tool.Tool) (*ferrule.Session, error) {
-	rt := &ferrule.Runtime{Policy: rules, Record: record}
+// ownWith is a session of a program with these tools.
+func ownWith(rt *ferrule.Runtime, tools ...*tool.Tool) (*ferrule.Session, error) {
 	if err := rt.Add(tools...); err != nil {
 		return nil, err
 	}
@@ -82,6 +81,8 @@ func do(ctx context.Context, view *ferrule.View, calls []tool.Call) func() error
 const (
 	oneCall      = "one no-op Cooperative call, its whole life"
 	recordedCall = "one no-op Cooperative call, recorded"
+	writtenCall  = "one no-op Cooperative call, its events written to a log"
+	linkedCall   = "one no-op Cooperative call, its events written to a log and linked"
 	ruledCall    = "one no-op Cooperative call, under five rules that do not depend on it"
 	spawned      = "the floor on a goroutine of its own"
 	otherCall    = "one no-op call of another tool"
@@ -106,24 +107,28 @@ func runtimeWorks(ctx context.Context) ([]work, error) {
 		allocs      int64
 		cooperative bool
 		calls       int
-		record      *ferrule.Recorder
-		rules       policy.Policy
+		rt          *ferrule.Runtime
 	}{
 		// Wanted are 0.85 floors for the one, of which looking for loops takes a
 		// tenth, and 10 for the ten. The bounds hold what has been reached, with
 		// room for a busy machine.
-		{oneCall, 1, 14, true, 1, nil, policy.AllowOwn{}},
-		{recordedCall, 0, 14, true, 1, ferrule.NewRecorder(io.Discard), policy.AllowOwn{}},
-		{ruledCall, 1, 14, true, 1, nil, constant},
-		{otherCall, 0, -1, false, 1, nil, policy.AllowOwn{}},
-		{tenCalls, 15, -1, false, 10, nil, policy.AllowOwn{}},
-		{hundredCalls, 0, -1, false, 100, nil, policy.AllowOwn{}},
+		{oneCall, 1, 14, true, 1, &ferrule.Runtime{}},
+		{recordedCall, 0, 14, true, 1, &ferrule.Runtime{Record: ferrule.NewRecorder(io.Discard)}},
+		{writtenCall, 0, -1, true, 1, &ferrule.Runtime{Log: audit.NewLines(io.Discard)}},
+		{linkedCall, 0, -1, true, 1, &ferrule.Runtime{Log: &audit.Memory{Most: 1000}}},
+		{ruledCall, 1, 14, true, 1, &ferrule.Runtime{Policy: constant}},
+		{otherCall, 0, -1, false, 1, &ferrule.Runtime{}},
+		{tenCalls, 15, -1, false, 10, &ferrule.Runtime{}},
+		{hundredCalls, 0, -1, false, 100, &ferrule.Runtime{}},
 	} {
 		t, err := noop(w.cooperative)
 		if err != nil {
 			return nil, err
 		}
-		s, err := ownUnder(w.rules, w.record, t)
+		if w.rt.Policy == nil {
+			w.rt.Policy = policy.AllowOwn{}
+		}
+		s, err := ownWith(w.rt, t) //nolint:contextcheck // adding tools waits for nothing
 		if err != nil {
 			return nil, err
 		}
@@ -249,6 +254,10 @@ func comparisons() []comparison {
 		// costs several floors where a core is idle: no more than that is ours.
 		{"one no-op call of another tool to the floor on a goroutine", otherCall, spawned, 1.8, cpu, false},
 		{"what recording adds to one no-op Cooperative call, in floors", recordedCall, oneCall, 0.3, cpu, true},
+		// The numbers and the links of lines are given when they are committed: what a
+		// call itself pays is the writing.
+		{"what an audit log adds to one no-op Cooperative call, before its commit, in floors", writtenCall, oneCall, 0.5, cpu, true},
+		{"what the links add to that, in floors", linkedCall, writtenCall, 0.6, cpu, true},
 		{"what five rules that do not depend on it add to one no-op Cooperative call, in floors", ruledCall, oneCall, 0.15, cpu, true},
 		{"CPU of 100 calls to that of 10", hundredCalls, tenCalls, 10.5, cpu, false},
 		{"allocations of 100 calls to those of 10", hundredCalls, tenCalls, 10.5, allocs, false},

@@ -12,6 +12,12 @@ const (
 	FateRunning Fate = "running" // somebody is at it
 )
 
+// RunsAs reports whether a call that was left behind may run again as that call:
+// both can do no harm, or have the effect of one key.
+func (r *Record) RunsAs(next *Record) bool {
+	return r.Repeats && next.Repeats || r.Key != "" && r.Key == next.Key
+}
+
 // Fate is what becomes of the call, and why, for the operator.
 func (r *Record) Fate() (f Fate, why string) {
 	switch {
@@ -23,10 +29,10 @@ func (r *Record) Fate() (f Fate, why string) {
 		return FateDone, "it ended"
 	case r.Live:
 		return FateRunning, "it has not ended, and its process is there"
-	case r.Repeats && r.Key != "":
-		return FateAgain, "its process is gone; it has an idempotency key"
 	case r.Repeats:
 		return FateAgain, "its process is gone; its tool says that it is idempotent"
+	case r.Key != "":
+		return FateAgain, "its process is gone; it has an idempotency key, and runs if it has that again"
 	}
 	return FateUnknown, "its process is gone, and its tool does not say that it may run twice"
 }

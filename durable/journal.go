@@ -24,7 +24,7 @@ import (
 // All methods are safe for concurrent use, and by several processes where the
 // journal lies outside of one. tooltest.Journal is the test of what is said here.
 type Journal interface {
-	// Begin keeps a record as running, and gives it with its Attempt. It is on
+	// Begin keeps a record as running, under its id, and gives it with its Attempt. It is on
 	// the disk when Begin returns without an error, and not there at all where
 	// Begin returns with one. Where there is one under its place or its key
 	// already, that is given instead, with an error:
@@ -35,13 +35,15 @@ type Journal interface {
 	// With these exceptions:
 	//
 	//   - One that was left behind at its place is taken over, and Attempt counts
-	//     on, if both say Repeats and have one key, or none. With another key it
-	//     would be another effect.
+	//     on, if it may run again as this one ([Record.RunsAs]).
 	//   - Of a key counts only what is running, or went well in the last 24 hours.
 	//     One that was left behind no longer has its key. Where one of another
-	//     place went well, its result is kept at this place too, as done.
+	//     place went well, its result is kept at this place too, as done; given is
+	//     that of the other place.
 	Begin(ctx context.Context, r Record) (Record, error)
-	// End says what became of a call that this journal began.
+	// End says what became of a call that this journal began; [ErrStale] where it is
+	// not its any more, or has ended. A journal may keep no result that is very
+	// large: then the call is done, with none.
 	End(ctx context.Context, e Ending) error
 	// Wait returns the record of that id once it is not both running and Live, or
 	// is gone: [ErrNotFound].
@@ -80,11 +82,12 @@ type Record struct {
 	// Given is a digest of for whom, which definition, and the arguments as they
 	// were received.
 	Given string `json:"given"`
-	// Key names the effect, for the tool and the principal; "": nothing does.
+	// Key names the effect, for the tool and the principal; "": nothing does. Like
+	// all texts here it is UTF-8 without a zero byte: a journal may refuse others.
 	// Digest is like Given with the arguments as the tool gets them.
 	Key    string `json:"key,omitempty"`
 	Digest string `json:"digest,omitempty"`
-	// Repeats: a second run can do no harm.
+	// Repeats: a second run can do no harm, whatever its key is.
 	Repeats bool      `json:"repeats,omitempty"`
 	Input   string    `json:"input,omitempty"` // for people: the arguments, as records may hold them
 	Began   time.Time `json:"began"`

@@ -77,7 +77,7 @@ func (m *MemoryJournal) Begin(ctx context.Context, r Record) (Record, error) {
 		switch {
 		case at.Given != r.Given || at.Key == r.Key && at.Digest != r.Digest:
 			return at.copy(), refused(r, ErrAnother)
-		case at.State == Done || at.Live || !at.Repeats || !r.Repeats || at.Key != r.Key:
+		case at.State == Done || at.Live || !at.RunsAs(&r):
 			return at.copy(), refused(r, ErrBegun)
 		}
 		n.Attempt = at.Attempt + 1

@@ -177,7 +177,7 @@ func (f *finder) aroundEscape(q int) {
 		how = "u"
 	}
 	asItself := f.early[f.text[q]]
-	if !asItself && q+1 < len(f.text) && f.idle(f.text[q], f.text[q+1]) {
+	if !asItself && q+1 < len(f.text) && f.idle(q) {
 		return
 	}
 	u := f.unit(q, how)
@@ -192,17 +192,19 @@ func (f *finder) aroundEscape(q int) {
 		return
 	}
 	for _, other := range hows() {
-		if other != how {
+		if other != how && (asItself || strings.Contains(other, how)) {
 			f.window(from, q, other)
 		}
 	}
 }
 
 // idle tells most escapes that begin no needle by their first two characters.
-func (f *finder) idle(first, second byte) bool {
-	switch {
-	case first == '%':
+func (f *finder) idle(q int) bool {
+	switch second := f.text[q+1]; {
+	case f.text[q] == '%':
 		return hexDigit(second) < 0 && !special(second)
+	case second == 'n':
+		return !f.early['\n'] && (q < unbrokenStart || sextet(f.text[q-1]) == 0xff)
 	case second == 't':
 		return !f.early['\t']
 	case second == '"':

@@ -53,21 +53,21 @@ type inked struct {
 // Append takes events. They are written with the next thing that is, or a little
 // later. Where they cannot be written they wait, and once too many do it is an
 // error, until there is room again.
-func (s *Store) Append(events ...audit.Event) error {
+func (s *Store) Append(events ...audit.Event) (kept bool, err error) {
 	const what = "append to the log"
 	if err := s.usable(); err != nil {
-		return s.fault(s.life, what, err)
+		return false, s.fault(s.life, what, err)
 	}
 	l := &s.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.waiting >= cmp.Or(l.most, mostWaiting) || l.bytes >= mostText {
-		return s.fault(s.life, what, fmt.Errorf("%d lines wait that could not be written: see what else the store says", l.waiting))
+		return false, s.fault(s.life, what, fmt.Errorf("%d lines wait that could not be written: see what else the store says", l.waiting))
 	}
 	if l.open == nil {
 		o, err := s.owner()
 		if err != nil {
-			return s.fault(s.life, what, err)
+			return false, s.fault(s.life, what, err)
 		}
 		l.open, l.spare = cmp.Or(l.spare, new(sheet)), nil
 		l.open.writer = o.id
@@ -78,9 +78,9 @@ func (s *Store) Append(events ...audit.Event) error {
 	l.bytes += len(l.open.text) - text
 	sh := l.open
 	if lines > 0 || len(sh.lines) == 0 { // its job is queued, or there is nothing to do
-		return nil
+		return false, nil
 	}
-	_, err := s.queue(&job{
+	_, err = s.queue(&job{
 		lazy: true,
 		do:   func(ctx context.Context, p *pen) error { return s.ink(ctx, p, sh) },
 		kept: func() { l.kept(sh) },
@@ -90,7 +90,7 @@ func (s *Store) Append(events ...audit.Event) error {
 		l.bytes -= len(sh.text)
 		l.open = nil
 	}
-	return s.fault(s.life, what, err)
+	return false, s.fault(s.life, what, err)
 }
 
 // add writes events to the sheet.

@@ -27,7 +27,7 @@ func appended(t *testing.T, s *store.Store, id string, kinds ...audit.Kind) {
 	t.Helper()
 	r := &tool.Request{ID: id, CallID: "p" + id, Name: "send", Turn: 1, Caller: tool.Caller{Session: "s1"}}
 	for i, k := range kinds {
-		if err := s.Append(audit.Event{Kind: k, Time: time.Unix(int64(i), 0), Request: r}); err != nil {
+		if _, err := s.Append(audit.Event{Kind: k, Time: time.Unix(int64(i), 0), Request: r}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,10 +104,10 @@ func TestLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(s.Append(audit.Event{Kind: audit.Found}), s.Close()); err != nil {
+		if err := errors.Join(taken(s, audit.Event{Kind: audit.Found}), s.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Append(audit.Event{Kind: audit.Found}); err == nil {
+		if _, err := s.Append(audit.Event{Kind: audit.Found}); err == nil {
 			t.Error("Append after Close: got no error")
 		}
 		again := open(t, path)
@@ -121,7 +121,7 @@ func TestLog(t *testing.T) {
 		appended(t, s, "0", audit.Found)
 		leave := s.Hold()
 		for range 100 {
-			if err := s.Append(audit.Event{Kind: audit.Found}); err != nil {
+			if _, err := s.Append(audit.Event{Kind: audit.Found}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -150,7 +150,7 @@ func TestLog(t *testing.T) {
 		appended(t, s, "1", audit.Requested)
 		rawly(t, s, `CREATE TRIGGER no BEFORE INSERT ON log BEGIN SELECT raise(ABORT, 'not now'); END`)
 		for range 3 {
-			if err := s.Append(audit.Event{Kind: audit.Found}, audit.Event{Kind: audit.Found}); err != nil {
+			if _, err := s.Append(audit.Event{Kind: audit.Found}, audit.Event{Kind: audit.Found}); err != nil {
 				t.Fatal(err)
 			}
 			if err := s.Flush(t.Context()); err == nil || !strings.Contains(err.Error(), "not now") {
@@ -175,7 +175,7 @@ func TestLog(t *testing.T) {
 		}
 		var err error
 		for range most {
-			if err = s.Append(many...); err != nil {
+			if _, err = s.Append(many...); err != nil {
 				break
 			}
 		}
@@ -201,7 +201,7 @@ func TestLogFilter(t *testing.T) {
 		return &tool.Request{ID: id, CallID: callID, Name: name, Caller: tool.Caller{Session: session}}
 	}
 	one, two, odd := call("a-1.0", "toolu_1", "s1", "send"), call("a-1.1", "a-1.0", "s2", "read"), call("a-1.2", "toolu_1", `s"3\`, `s"end`)
-	if err := s.Append(
+	if _, err := s.Append(
 		audit.Event{Kind: audit.Registered, Time: at(1), Name: "send"},
 		audit.Event{Kind: audit.Requested, Time: at(2), Request: one, Args: `{"to":"Bob"}`},
 		audit.Event{Kind: audit.Decided, Time: at(3), Request: one, Decision: &tool.Decision{Verdict: tool.Deny, Reason: "no"}},
@@ -260,7 +260,7 @@ func TestLogFilter(t *testing.T) {
 		for i := range events {
 			events[i] = audit.Event{Kind: audit.Found, Name: fmt.Sprint(i % 2)}
 		}
-		if err := errors.Join(s.Append(events...), s.Flush(t.Context())); err != nil {
+		if err := errors.Join(taken(s, events...), s.Flush(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 		for filter, want := range map[store.Filter]int{{}: 1203, {Newest: 700}: 700, {Tool: "1"}: 601, {Tool: "0", Newest: 601}: 601} {
@@ -291,7 +291,7 @@ func TestLogHead(t *testing.T) {
 		if h, err := s.Head(t.Context()); err != nil || h.Place != 0 || len(h.Marks) != 0 || h.Store == "" {
 			t.Errorf("of an empty log: got %+v, %v", h, err)
 		}
-		if err := s.Append(audit.Event{Kind: audit.Found}, audit.Event{Kind: audit.Found}); err != nil {
+		if _, err := s.Append(audit.Event{Kind: audit.Found}, audit.Event{Kind: audit.Found}); err != nil {
 			t.Fatal(err)
 		}
 		h, err := s.Head(t.Context()) // has also what was not flushed
@@ -352,7 +352,7 @@ func newChanging(t *testing.T) *changing {
 				id = ""
 			}
 			r := &tool.Request{ID: id, Name: "send", Turn: i, Caller: tool.Caller{Session: "s1"}}
-			if err := s.Append(audit.Event{Kind: audit.Started, Time: time.Unix(int64(i), 0), Request: r, Text: "é"}); err != nil {
+			if _, err := s.Append(audit.Event{Kind: audit.Started, Time: time.Unix(int64(i), 0), Request: r, Text: "é"}); err != nil {
 				t.Fatal(err)
 			}
 			c.rows++
@@ -575,7 +575,7 @@ func BenchmarkAppend(b *testing.B) {
 	events := []audit.Event{{Kind: audit.Requested, Request: r, Args: `{"a":1}`}, {Kind: audit.Decided, Request: r}, {Kind: audit.Started, Request: r}, {Kind: audit.Ended, Request: r}}
 	for b.Loop() {
 		for i := range events {
-			if err := s.Append(events[i]); err != nil {
+			if _, err := s.Append(events[i]); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -586,4 +586,10 @@ func BenchmarkAppend(b *testing.B) {
 	if err := s.Close(); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// taken is the error of Append.
+func taken(s *store.Store, events ...audit.Event) error {
+	_, err := s.Append(events...)
+	return err
 }

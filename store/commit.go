@@ -198,15 +198,20 @@ func (s *Store) work(ctx context.Context) {
 	}
 }
 
-// gather lets those come who went together the last time and are about to queue
-// again. It waits for nobody who has something else to do.
+// gather lets those come who went together the last time, who are about to queue
+// again: else there would be two crowds, which go by turns. It waits for nobody who
+// has something else to do.
 func (c *committer) gather() {
+	want := -1
 	for had, quiet := 0, 0; quiet < 10; {
 		c.mu.Lock()
 		n, crowd := len(c.queue)-c.lazy, c.crowd
 		c.mu.Unlock()
+		if want < 0 {
+			want = n + crowd
+		}
 		switch {
-		case n >= crowd || n == 0:
+		case n >= want || n == 0 || crowd <= 1:
 			return
 		case n == had:
 			quiet++

@@ -129,6 +129,25 @@ func TestCommit(t *testing.T) {
 		}
 		wantLines(t, s, "stays")
 	})
+	t.Run("J4 a commit is synced where a job of it asks for that, and only there", func(t *testing.T) {
+		t.Parallel()
+		s := lines(t)
+		for i, synced := range []bool{true, false, false, true} {
+			if err := s.Commit(t.Context(), synced, line(fmt.Sprint(i))); err != nil {
+				t.Fatal(err)
+			}
+			want := map[bool]string{true: "2", false: "1"}[synced] // FULL and NORMAL
+			if got, err := s.RawText(t.Context(), "PRAGMA synchronous"); err != nil || got != want {
+				t.Errorf("synced %v: got %q, %v, want %q", synced, got, err, want)
+			}
+		}
+		if err := errors.Join(queue(t, s, line("a"), line("b"))...); err != nil { // the first is synced, so both are
+			t.Fatal(err)
+		}
+		if got, err := s.RawText(t.Context(), "PRAGMA synchronous"); err != nil || got != "2" {
+			t.Errorf("together: got %q, %v, want 2", got, err)
+		}
+	})
 	t.Run("J4 a closed store does what it was given, and nothing more", func(t *testing.T) {
 		t.Parallel()
 		path := newPath(t)

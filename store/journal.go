@@ -86,7 +86,7 @@ func (s *Store) enlist(ctx context.Context, p *pen, e entry, call string) (has e
 		switch {
 		case at.Given != e.Given || at.Key == e.Key && at.Digest != e.Digest:
 			return at, durable.ErrAnother, nil
-		case at.State == durable.Done || at.Live || !at.Repeats || !e.Repeats || at.Key != e.Key:
+		case at.State == durable.Done || at.Live || !at.RunsAs(&e.Record):
 			return at, durable.ErrBegun, nil
 		}
 		e.Attempt = at.Attempt + 1

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,6 +17,15 @@ import (
 // Those that have not ended are listed by [Store.Open].
 func (s *Store) Calls(ctx context.Context, since time.Time) ([]durable.Record, error) {
 	return s.records(ctx, "calls", `SELECT `+entryColumns+` FROM calls WHERE touched >= ? ORDER BY number`, writeTime(since))
+}
+
+// CallIDs are those of calls that begin so, in the order in which they began: a
+// hundred at most.
+func (s *Store) CallIDs(ctx context.Context, prefix string) ([]string, error) {
+	return list(ctx, s, "calls", func(rows *sql.Rows) (id string, err error) {
+		err = rows.Scan(&id)
+		return id, err
+	}, `SELECT id FROM calls WHERE substr(id, 1, length(?1)) = ?1 ORDER BY number LIMIT 100`, prefix)
 }
 
 // Call is the record of an id; [durable.ErrNotFound].

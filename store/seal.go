@@ -18,8 +18,11 @@ func seal(id string, v any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return policy.Digest(id, string(text)) + " " + string(text), nil
+	return sealText(id, string(text)), nil
 }
+
+// sealText is seal for a value that is JSON already.
+func sealText(id, text string) string { return policy.Digest(id, text) + " " + text }
 
 // unseal reads what seal has written.
 func unseal(id, sealed string, v any) error {

@@ -1,23 +1,28 @@
 // Package store keeps in a file what must outlive a process: the questions that
-// wait for a person, their answers, the rules that were made of them, sessions
-// and counters. A [Store] is a [policy.Inbox] and a [policy.Ledger].
+// wait for a person, their answers, the rules that were made of them, sessions,
+// counters, calls that run or ran, and what is on the record. A [Store] is a
+// [policy.Inbox], a [policy.Ledger], a [durable.Journal] and an [audit.Log].
 //
 // The file is an SQLite database, which several processes may use at once: one
-// asks, another answers. What a method has done is on the disk when it returns.
-// Only the user who made the file can read it.
+// asks, another answers. What a method has done is on the disk when it returns,
+// except where its seam says less. Who has begun calls is known to others by a
+// lock on a file beside the store, as long as its process is there. Only the user
+// who made the files can read them.
 //
 // Nothing is answered by accident. Where the disk is full, the file damaged, of
 // another application or of a newer version, every method is an error that says
 // what to do about it, and a call that needs an answer does not run. What was
 // kept is checked against a sum when it is read.
 //
-// Nothing is kept for ever but the rules that a principal has in every session. A
-// question that is over is forgotten after a day, so that a late answer hears why
-// it is refused; one that never expires 90 days after it was asked or answered.
-// What people answered is kept for thirty days ([Store.Answered]); the arguments
-// of calls are among it. A session that nobody asked for in 90 days is forgotten
-// with its rules, and so is a budget that nobody charged in 90 days. What is
-// forgotten is overwritten in the file.
+// Nothing is kept for ever but the log ([Store.Append]), which nobody sweeps, and
+// the rules that a principal has in every session. A question that is over is
+// forgotten after a day, so that a late answer hears why it is refused; one that
+// never expires 90 days after it was asked or answered. What people answered
+// is kept for thirty days ([Store.Answered]); the arguments of calls are among it.
+// A session that nobody asked for in 90 days is forgotten with its rules, and so
+// is a budget that nobody charged in 90 days. A call is forgotten 90 days after it
+// ended; one that was left behind stays until somebody says what became of it. What is forgotten is overwritten in the
+// file.
 package store
 
 import (

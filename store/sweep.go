@@ -39,8 +39,9 @@ func (s *Store) sweep(ctx context.Context, tx execer, now time.Time) error {
 		{`DELETE FROM sessions WHERE touched < ?`, []any{unused}},
 		{`DELETE FROM grants WHERE session <> '' AND kept < ? AND NOT EXISTS (SELECT 1 FROM sessions AS s
 			WHERE s.tenant = grants.tenant AND s.principal = grants.principal AND s.session = grants.session)`, []any{unused}},
-		// Calls stand in the order of their time, so only the first are looked at.
-		{`DELETE FROM calls WHERE number IN (SELECT number FROM calls ORDER BY number LIMIT 500) AND touched < ?`, []any{unused}},
+		// Calls stand in the order of their time, so only the first are looked at. Of
+		// one that has not ended it is not known what became of it, until somebody says.
+		{`DELETE FROM calls WHERE number IN (SELECT number FROM calls WHERE outcome <> '' ORDER BY number LIMIT 500) AND touched < ?`, []any{unused}},
 	} {
 		res, err := tx.ExecContext(ctx, step.sql, step.args...)
 		if err != nil {

@@ -38,6 +38,7 @@ func Journal(t *testing.T, open func(t *testing.T) (j durable.Journal, again fun
 		{"J1 wait: until it ended, is taken back, or its context ends", (*journal).waits},
 		{"J2 open: of a turn, of a session, of everybody", (*journal).opens},
 		{"J2 what was left behind runs again only if both may", (*journal).leftBehind},
+		{"J2 what was left behind with a key runs again with that key, or if it does no harm", (*journal).keyAgain},
 		{"J2 what was left behind no longer has its key", (*journal).keyLeftBehind},
 		{"J2 what was left behind, and another did since, is done", (*journal).doneSince},
 		{"J2 done stays done", (*journal).doneStays},
@@ -480,6 +481,29 @@ func (j *journal) leftBehind() {
 		j.Errorf("an earlier attempt: got %v, want %v", err, durable.ErrStale)
 	}
 	j.ends(durable.Ending{ID: "third", Attempt: 3, Result: sent()})
+}
+
+func (j *journal) keyAgain() {
+	for i, tt := range []struct {
+		repeats bool
+		key     string
+		runs    bool
+	}{{false, "key", true}, {false, "other", false}, {false, "", false}, {true, "other", true}, {true, "", true}} {
+		was := keyed(fmt.Sprint("was ", i), i)
+		was.Key, was.Repeats = fmt.Sprint("key", i), tt.repeats
+		j.begins(was, 1)
+		is := keyed(fmt.Sprint("is ", i), i)
+		is.Repeats = tt.repeats
+		if is.Key = tt.key; tt.key == "key" {
+			is.Key = was.Key
+		}
+		j.Journal = j.again()
+		if tt.runs {
+			j.begins(is, 2)
+		} else {
+			j.refused(is, durable.ErrBegun, was.ID)
+		}
+	}
 }
 
 func (j *journal) keyLeftBehind() {

@@ -61,7 +61,7 @@ func at(i int) time.Time {
 
 func (l logging) append(events ...audit.Event) {
 	l.Helper()
-	if err := l.Append(events...); err != nil {
+	if _, err := l.Append(events...); err != nil {
 		l.Fatalf("Append: %v", err)
 	}
 }
@@ -230,7 +230,7 @@ func (l logging) crowded() {
 	const each = 20
 	count := atOnce(func(i int) error {
 		for k := range each {
-			if err := l.Append(audit.Event{Kind: audit.Found, Time: at(k), Name: fmt.Sprint(i), Turn: k + 1}); err != nil {
+			if _, err := l.Append(audit.Event{Kind: audit.Found, Time: at(k), Name: fmt.Sprint(i), Turn: k + 1}); err != nil {
 				return err
 			}
 			if k%7 == 0 {

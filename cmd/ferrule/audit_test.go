@@ -39,7 +39,7 @@ func logged(t *testing.T, dir string, names ...string) *store.Store {
 
 func happens(t *testing.T, s *store.Store, name string) {
 	t.Helper()
-	if err := s.Append(audit.Event{Kind: audit.Found, Time: time.Now(), Name: name}); err != nil {
+	if _, err := s.Append(audit.Event{Kind: audit.Found, Time: time.Now(), Name: name}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Flush(t.Context()); err != nil {
@@ -131,7 +131,7 @@ func TestAudit(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		s := logged(t, dir, "x")
-		if err := s.Append(audit.Event{Kind: audit.Started, Time: time.Now(), Request: &tool.Request{ID: "a-1.0", Name: "send"}}); err != nil {
+		if _, err := s.Append(audit.Event{Kind: audit.Started, Time: time.Now(), Request: &tool.Request{ID: "a-1.0", Name: "send"}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Flush(t.Context()); err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -53,21 +54,27 @@ func (p *program) journalListCommand() *cobra.Command {
 	return cmd
 }
 
-// calls are those of the journal: all that began within a time, or what has not
-// ended.
+// calls are those of the journal that have not ended, or all that began or ended
+// within a time beside them.
 func (p *program) calls(ctx context.Context, all bool, since time.Duration) (list []durable.Record, err error) {
 	c, err := p.load()
 	if err != nil {
 		return nil, err
 	}
 	err = p.withStore(ctx, c, false, func(s *store.Store) error {
-		switch {
-		case s == nil:
-		case all:
-			list, err = s.Calls(ctx, p.now().Add(-since))
-		default:
-			list, err = s.Open(ctx, durable.Place{})
+		if s == nil {
+			return nil
 		}
+		if list, err = s.Open(ctx, durable.Place{}); err != nil || !all {
+			return err
+		}
+		more, err := s.Calls(ctx, p.now().Add(-since))
+		for _, r := range more {
+			if r.State == durable.Done { // else it is there
+				list = append(list, r)
+			}
+		}
+		slices.SortStableFunc(list, func(a, b durable.Record) int { return a.Began.Compare(b.Began) })
 		return err
 	})
 	return list, err
@@ -205,16 +212,27 @@ func (p *program) describeCall(r *durable.Record) []terminal.Line {
 	return lines
 }
 
-// longAgo is how far back a call is looked for by its id.
-const longAgo = 100 * 365 * 24 * time.Hour
-
 // findCall gives the call whose id is, or alone begins with, what was said.
-func (p *program) findCall(ctx context.Context, id string, least int) (durable.Record, error) {
-	list, err := p.calls(ctx, true, longAgo)
+func (p *program) findCall(ctx context.Context, id string, least int) (r durable.Record, err error) {
+	c, err := p.load()
 	if err != nil {
-		return durable.Record{}, err
+		return r, err
 	}
-	return byPrefix(list, id, "journal", least, func(r durable.Record) string { return r.ID })
+	err = p.withStore(ctx, c, false, func(s *store.Store) error {
+		var ids []string
+		if s != nil {
+			if ids, err = s.CallIDs(ctx, id); err != nil {
+				return err
+			}
+		}
+		id, err := byPrefix(ids, id, "journal", least, func(id string) string { return id })
+		if err != nil {
+			return err
+		}
+		r, err = s.Call(ctx, id)
+		return err
+	})
+	return r, err
 }
 
 func (p *program) resolveCommand() *cobra.Command {

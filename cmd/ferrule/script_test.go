@@ -234,7 +234,7 @@ func (s *script) log(t *testing.T, file string) {
 				e.Result.Content = []tool.Content{tool.Text(l.Output)}
 			}
 		}
-		if err := st.Append(e); err != nil {
+		if _, err := st.Append(e); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -36,12 +36,12 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	child := exec.CommandContext(ctx, self)
+	child := exec.CommandContext(ctx, self) //nolint:gosec // it is this program
 	child.Env = append(os.Environ(), "FERRULE_EXAMPLE="+dir)
 	child.Stdout, child.Stderr = os.Stdout, os.Stderr
 	fmt.Printf("the first process: %v\n\n", child.Run())
@@ -97,7 +97,7 @@ func inDir(ctx context.Context, dir string, do func(context.Context, *ferrule.Se
 	if err != nil {
 		return err
 	}
-	defer kept.Close()
+	defer func() { _ = kept.Close() }()
 	send, err := tool.New(tool.Info{Name: "send_mail", Description: "Send a mail."}, func(_ context.Context, in mail) (string, error) {
 		if in.To == "bob" && os.Getenv("FERRULE_EXAMPLE") != "" {
 			os.Exit(3) // was it sent?

@@ -1,6 +1,7 @@
 package crash_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -248,6 +249,42 @@ func TestStoreDamaged(t *testing.T) {
 			}
 			if !resume(t, damaged) {
 				t.Logf("page %d: nobody noticed, and nothing was wrong", at/page+1)
+			}
+		}
+	})
+	t.Run("J4 pages are damaged while they are in use", func(t *testing.T) {
+		if resume(t, whole) {
+			t.Fatal("refused")
+		}
+		l.open(t)
+		f, err := os.OpenFile(l.path, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := page; at < len(whole); at += page {
+			if _, err := f.WriteAt(bytes.Repeat([]byte{0xa5}, 200), int64(at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// Closing a file takes the locks of the process on it away: it stays open.
+		t.Cleanup(func() { f.Close() })
+		for range 3 {
+			calls := l.kinds()
+			_, results := l.do(t, 0, calls...)
+			for i, s := range calls {
+				n, err := len(l.ran(t, s)), results[i].Err
+				switch {
+				case s.trait().reads:
+				case err == nil && n != 1, err != nil && n != 0 && err.Kind != tool.OutcomeUnknown:
+					t.Errorf("%s: ran %d times and got %v", s.Tool, n, err)
+				}
+			}
+		}
+		_ = l.close(t.Context())
+		if w, err := openWorld(t.Context(), l.path, l.did); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("opened again: got %v, want it to be found", err)
+			if err == nil {
+				_ = w.close(t.Context())
 			}
 		}
 	})

@@ -37,11 +37,7 @@ func childKeys(ctx context.Context, o orders) error {
 		}
 		all = append(all, s)
 	}
-	// Both go the same way, so that they meet, but not in step.
-	for i := range all {
-		j := min(i+r.IntN(6), len(all)-1)
-		all[i], all[j] = all[j], all[i]
-	}
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	view := w.runtime.Session(tool.Caller{Session: fmt.Sprint("process", o.Life)}).View(ctx)
 	for len(all) > 0 {
 		n := min(1+r.IntN(8), len(all))
@@ -74,20 +70,19 @@ func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	t.Run("J1 two processes: what has one key is done once", func(t *testing.T) {
 		t.Parallel()
-		runs, all := pair(t, false)
-		wantOnce(t, runs, all, nil)
-		met := 0 // how often a process has the result of the other
-		for _, x := range all {
-			if x.Outcome.Kind == "" && !slices.ContainsFunc(runs, func(r *ran) bool {
-				return r.life == x.By && x.Outcome.Text == said(r.line, r.nonce)
-			}) {
-				met++
+		for range 5 { // one may be too quick for the other
+			runs, all := pair(t, false)
+			wantOnce(t, runs, all, nil)
+			won := make(map[int]int) // by process
+			for _, r := range runs {
+				won[r.life]++
+			}
+			t.Logf("runs by process: %v", won)
+			if len(won) == 2 {
+				return
 			}
 		}
-		if met == 0 {
-			t.Error("no result was shared: the processes never met")
-		}
-		t.Logf("%d runs, %d results of the other process", len(runs), met)
+		t.Error("one of them ran all, five times: they never met")
 	})
 	t.Run("J2 two processes, of which one is killed: the other goes on", func(t *testing.T) {
 		t.Parallel()
