@@ -64,10 +64,10 @@ type fussy struct {
 	kind audit.Kind
 }
 
-func (f *fussy) Append(events ...audit.Event) error {
+func (f *fussy) Append(events ...audit.Event) (kept bool, err error) {
 	for i := range events {
 		if events[i].Kind == f.kind {
-			return errors.New("the disk is full")
+			return false, errors.New("the disk is full")
 		}
 	}
 	return f.Memory.Append(events...)

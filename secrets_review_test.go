@@ -77,10 +77,10 @@ func TestSecretInPreview(t *testing.T) {
 		tool func(*tool.Tool)
 	}{
 		{"K3 a call whose preview holds a value can be allowed", func(d *tool.Tool) {
-			d.Preview = func(_ context.Context, a tool.Args) (string, error) { return "push " + textIn(a), nil }
+			d.Preview = func(context.Context, tool.Args) (string, error) { return "push with " + someToken, nil }
 		}},
 		{"K3 a call whose reason holds a value can be allowed", func(d *tool.Tool) {
-			d.AskReasonOf = func(_ context.Context, a tool.Args) (string, error) { return "it sends " + textIn(a), nil }
+			d.AskReasonOf = func(context.Context, tool.Args) (string, error) { return "it sends " + someToken, nil }
 		}},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestSecretInPreview(t *testing.T) {
 			d := writerTool("push")
 			d.Approval = tool.AskAlways
 			tt.tool(&d)
-			if res := callOne(t, rt, d, textArg(someToken)); res.Err != nil || asked != 1 {
+			if res := callOne(t, rt, d, textArg("x")); res.Err != nil || asked != 1 {
 				t.Errorf("asked %d times, got %v", asked, res.Err)
 			}
 		})

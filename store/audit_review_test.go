@@ -47,7 +47,7 @@ func TestLogTakenFromWriter(t *testing.T) {
 		appended(t, s, "b", audit.Requested, audit.Started)
 		rawly(t, s, `UPDATE log_writers SET number = 2, hash = (SELECT hash FROM log WHERE place = 2)`)
 		rawly(t, s, `DELETE FROM log WHERE place > 2`)
-		err := s.Append(audit.Event{Kind: audit.Found, Text: "later"})
+		_, err := s.Append(audit.Event{Kind: audit.Found, Text: "later"})
 		if err == nil {
 			err = s.Flush(t.Context())
 		}
