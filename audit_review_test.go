@@ -88,14 +88,14 @@ func TestEffectsOffRecord(t *testing.T) {
 			t.Error("it was given out")
 		}
 	})
-	t.Run("U1 a tool whose start cannot be put on the record does not run", func(t *testing.T) {
+	t.Run("U1 a tool that may change something does not run where that cannot be put on the record", func(t *testing.T) {
 		t.Parallel()
 		ran := false
 		d := doing(writerTool("send"), func(context.Context, tool.Args) (tool.Result, error) {
 			ran = true
 			return sayText("done"), nil
 		})
-		res := callOne(t, &ferrule.Runtime{Policy: allowAll, Log: &fussy{kind: audit.Started}}, d, "")
+		res := callOne(t, &ferrule.Runtime{Policy: allowAll, Log: &fussy{kind: audit.Begun}}, d, "")
 		if ran {
 			t.Errorf("it ran, and the model reads %q", res)
 		}

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/store"
 )
 
