@@ -55,7 +55,9 @@ func texts() map[string]string {
 	code := strings.Repeat("\tif err != nil {\n\t\treturn fmt.Errorf(\"read %q: %w\", path, err)\n\t}\n", 80)[:4096]
 	quoted, _ := json.Marshal(code[:3200])
 	url := strings.Repeat("https://example.com/a%20b/c?q=x%2Fy+z&t=100%25&long=parameter-with-some-text;", 60)[:4096]
-	return map[string]string{"prose": prose, "code": code, "json": string(quoted), "url": url, "base64": strings.Repeat("dGhlIHF1aWNrIGJyb3duIGZveCBqdW1wcyBvdmVyIHRoZSBsYXp5IGRvZyBhbmQgcnVucyBvbiBh\n", 60)[:4096]}
+	nested, _ := json.Marshal(string(quoted[:2000]))
+	paths := strings.Repeat(`{\"path\":\"C:\\\\Users\\\\ada\\\\file.txt\",\"n\":1},`, 80)[:4096]
+	return map[string]string{"json in json": string(nested), "paths in json in json": paths, "backslashes": strings.Repeat(`\\`, 2048), "percents": strings.Repeat("%", 4096), "prose": prose, "code": code, "json": string(quoted), "url": url, "base64": strings.Repeat("dGhlIHF1aWNrIGJyb3duIGZveCBqdW1wcyBvdmVyIHRoZSBsYXp5IGRvZyBhbmQgcnVucyBvbiBh\n", 60)[:4096]}
 }
 
 func BenchmarkScrub(b *testing.B) {
