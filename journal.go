@@ -67,7 +67,7 @@ func (c *call) enroll() (res tool.Result, known bool) {
 // record is the call as the journal keeps it.
 func (c *call) record() durable.Record {
 	r := durable.Record{
-		Place: c.where(), ID: c.first.ID, CallID: c.first.CallID, Source: c.entry.source.Name, Tool: c.entry.tool.Name,
+		Place: c.where(), ID: c.first.ID, CallID: c.turn.set.scrubText(c.first.CallID), Source: c.entry.source.Name, Tool: c.entry.tool.Name,
 		Given: c.given(), Key: keyOf(c.req.Key), Repeats: c.req.Claims.ReadOnly || c.req.Claims.Idempotent, Input: c.recordableInput(c.req.Args.Text()), Began: time.Now(),
 	}
 	if r.Key != "" {

@@ -60,6 +60,10 @@ func (s *settings) put(e *audit.Event) (kept bool) {
 	if s.book == nil || e.Kind == audit.Updated {
 		return true
 	}
+	if r := e.Request; r != nil && r.Tool != nil && r.Tool.InputSensitivity >= tool.Secret {
+		shown := withholding(*e)
+		e = &shown
+	}
 	kept, err := s.book.take(e)
 	if err != nil {
 		s.book.miss(err)
@@ -71,6 +75,23 @@ func (s *settings) put(e *audit.Event) (kept bool) {
 func (b *book) miss(err error) {
 	b.why.Store(&err)
 	b.missing.Add(1)
+}
+
+// withholding is an event about a call whose arguments are secret: what is said of
+// such a call may quote them.
+func withholding(e audit.Event) audit.Event {
+	if e.Text != "" && e.Kind != audit.Used && e.Kind != audit.Scrubbed {
+		e.Text = withheld
+	}
+	if e.Decision != nil {
+		e.Decision = &tool.Decision{Verdict: e.Decision.Verdict, Rule: e.Decision.Rule, Override: e.Decision.Override}
+	}
+	if e.Result != nil && e.Result.Err != nil {
+		res := *e.Result
+		res.Err = &tool.Error{Kind: res.Err.Kind, Text: withheld, RetryAfter: res.Err.RetryAfter}
+		e.Result = &res
+	}
+	return e
 }
 
 // tell tells the observer. A panic there is nobody's failure.
@@ -175,9 +196,10 @@ func (c *call) putDown(res, kept tool.Result) tool.Result {
 	return res
 }
 
-// recordableInput are arguments as records may hold them.
+// recordableInput are arguments as records may hold them. What no tool is there
+// for may be meant for one whose arguments are secret.
 func (c *call) recordableInput(text string) string {
-	if in, _ := c.secret(); in {
+	if in, _ := c.secret(); in || c.entry == nil && c.turn.view.session.rt.reg.find(c.first.CalledAs) == nil {
 		return withheld
 	}
 	return c.turn.set.scrubText(text)
