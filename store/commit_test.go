@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -133,19 +134,52 @@ func TestCommit(t *testing.T) {
 		t.Parallel()
 		s := lines(t)
 		for i, synced := range []bool{true, false, false, true} {
+			before := s.Syncs()
 			if err := s.Commit(t.Context(), synced, line(fmt.Sprint(i))); err != nil {
 				t.Fatal(err)
 			}
-			want := map[bool]string{true: "2", false: "1"}[synced] // FULL and NORMAL
-			if got, err := s.RawText(t.Context(), "PRAGMA synchronous"); err != nil || got != want {
-				t.Errorf("synced %v: got %q, %v, want %q", synced, got, err, want)
+			if got, want := s.Syncs()-before, map[bool]int{true: 1}[synced]; got != want {
+				t.Errorf("synced %v: got %d syncs, want %d", synced, got, want)
 			}
 		}
-		if err := errors.Join(queue(t, s, line("a"), line("b"))...); err != nil { // the first is synced, so both are
+		before := s.Syncs()
+		if err := errors.Join(queue(t, s, line("a"), line("b"))...); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.RawText(t.Context(), "PRAGMA synchronous"); err != nil || got != "2" {
-			t.Errorf("together: got %q, %v, want 2", got, err)
+		if got := s.Syncs() - before; got != 1 {
+			t.Errorf("together: got %d syncs, want 1", got)
+		}
+		if got, err := s.RawText(t.Context(), "PRAGMA synchronous"); err != nil || got != "1" { // NORMAL: SQLite syncs none
+			t.Errorf("got %q, %v, want 1", got, err)
+		}
+	})
+	t.Run("J4 where a sync fails nothing is done any more, and nothing is written twice", func(t *testing.T) {
+		t.Parallel()
+		s, err := store.Open(t.Context(), newPath(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Raw(t.Context(), "CREATE TABLE lines (place INTEGER PRIMARY KEY, line TEXT) STRICT"); err != nil {
+			t.Fatal(err)
+		}
+		shut, err := os.CreateTemp(t.TempDir(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(shut.Close(), s.Later(line("lazy"))); err != nil {
+			t.Fatal(err)
+		}
+		defer s.SyncTo(shut).Close()
+		for _, synced := range []bool{true, true, false} {
+			if err := s.Commit(t.Context(), synced, line("a")); err == nil || !strings.Contains(err.Error(), "could not be synced") {
+				t.Errorf("synced %v: got %v, want that it could not be synced", synced, err)
+			}
+		}
+		if got, err := s.RawText(t.Context(), "SELECT group_concat(line) FROM lines"); err != nil || got != "lazy,a" {
+			t.Errorf("got %q, %v, want what was committed, once", got, err)
+		}
+		if err := s.Close(); err == nil {
+			t.Error("close: got nil, though it is not known what is on the disk")
 		}
 	})
 	t.Run("J4 a closed store does what it was given, and nothing more", func(t *testing.T) {
