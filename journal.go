@@ -32,7 +32,7 @@ func (c *call) enroll() (res tool.Result, known bool) {
 	}
 	r := c.record()
 	for {
-		had, err := atJournal(func(ctx context.Context) (durable.Record, error) {
+		had, err := atJournal(journal, func(ctx context.Context) (durable.Record, error) {
 			had, err := journal.Begin(ctx, r)
 			if err == nil && ctx.Err() != nil { // too late: the call has its result
 				err = errors.Join(ctx.Err(), journal.End(context.WithoutCancel(ctx), durable.Ending{ID: had.ID, Attempt: had.Attempt, Undone: true}))
@@ -149,8 +149,13 @@ func unjournalled(err error) *tool.Error {
 
 // atJournal calls the journal in its time. What the host stops meanwhile is
 // waited for: a record that was made is known to be there.
-func atJournal[T any](f func(context.Context) (T, error)) (T, error) {
-	return bounded(context.Background(), ledgerTime, f)
+func atJournal[T any](journal durable.Journal, f func(context.Context) (T, error)) (T, error) {
+	if _, ok := journal.(durable.Prompt); !ok {
+		return bounded(context.Background(), ledgerTime, f)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), ledgerTime)
+	defer cancel()
+	return safely(func() (T, error) { return f(ctx) })
 }
 
 // strike ends the record of a call, which is there, with its result. One that was given up ends
@@ -222,7 +227,7 @@ func (c *call) takeBack() *tool.Error {
 
 // close ends a record.
 func (s *settings) close(e durable.Ending) error {
-	_, err := atJournal(func(ctx context.Context) (struct{}, error) { return struct{}{}, s.journal.End(ctx, e) })
+	_, err := atJournal(s.journal, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.journal.End(ctx, e) })
 	if err != nil {
 		return fmt.Errorf("Runtime.Journal: %w", err)
 	}

@@ -53,7 +53,7 @@ type committer struct {
 	alarm  *time.Timer
 	wake   chan struct{} // of one
 	ending chan struct{} // is closed with the store
-	crowd  int           // how many who wait went together last
+	crowd  int           // how many who wait went together lately
 	began  bool          // the goroutine is there
 	closed bool
 	works  sync.WaitGroup
@@ -65,6 +65,16 @@ type committer struct {
 // failed. Where ctx ends before the transaction began it is never done; after
 // that it is waited for, so that an error never hides that it was done.
 func (s *Store) commit(ctx context.Context, what string, synced bool, do func(context.Context, *pen) error) error {
+	return s.commitBy(ctx, what, synced, do, nil)
+}
+
+// lateTime is how long after the end of its context a job that has begun is waited
+// for by commitBy.
+const lateTime = 500 * time.Millisecond
+
+// commitBy is commit that does not wait for ever for a disk that hangs: late is
+// called, some time, with what became of a job that was left behind; nil: it waits.
+func (s *Store) commitBy(ctx context.Context, what string, synced bool, do func(context.Context, *pen) error, late func(error)) error {
 	err := ctx.Err()
 	if err == nil {
 		err = s.usable()
@@ -72,7 +82,7 @@ func (s *Store) commit(ctx context.Context, what string, synced bool, do func(co
 	if err == nil {
 		j := &job{do: do, synced: synced, done: make(chan error, 1)}
 		if err = s.queue(j); err == nil { //nolint:contextcheck // who does it lives as long as the store
-			err = s.commits.await(ctx, j)
+			err = s.commits.await(ctx, j, late)
 		}
 	}
 	return s.fault(ctx, what, err)
@@ -80,16 +90,27 @@ func (s *Store) commit(ctx context.Context, what string, synced bool, do func(co
 
 // await waits for a job. The goroutine does it also where there is no other: the
 // stack that SQLite needs has grown there once, and would grow anew in each call's.
-func (c *committer) await(ctx context.Context, j *job) error {
+func (c *committer) await(ctx context.Context, j *job, late func(error)) error {
 	c.call()
 	select {
 	case err := <-j.done:
 		return err
 	case <-ctx.Done():
-		if c.drop(j) {
-			return ctx.Err()
-		}
+	}
+	if c.drop(j) {
+		return ctx.Err()
+	}
+	if late == nil {
 		return <-j.done
+	}
+	wait := time.NewTimer(lateTime)
+	defer wait.Stop()
+	select {
+	case err := <-j.done:
+		return err
+	case <-wait.C:
+		go func() { late(<-j.done) }()
+		return fmt.Errorf("it took too long, and is not known to be done: see what the system says about the disk: %w", ctx.Err())
 	}
 }
 
@@ -172,8 +193,8 @@ func (s *Store) work(ctx context.Context) {
 		case <-c.ending:
 			closing = true
 		}
-		for more := true; more; {
-			c.gather()
+		for more, meanwhile := true, false; more; meanwhile = true {
+			c.gather(meanwhile)
 			if s.pen.take(ctx) != nil {
 				return
 			}
@@ -183,25 +204,33 @@ func (s *Store) work(ctx context.Context) {
 	}
 }
 
-// gather lets those come who went together the last time, who are about to queue
-// again: else there would be two crowds, which go by turns. It waits for nobody who
-// has something else to do.
-func (c *committer) gather() {
-	want := -1
-	for had, quiet := 0, 0; quiet < 10; {
+// gatherTime is how long those who went together lately are waited for after one
+// of them has come.
+const gatherTime = 30 * time.Microsecond
+
+// gather lets those come who went together lately, who are about to queue
+// again: else there would be two crowds, which go by turns. Those who queued
+// meanwhile are others. It waits for nobody who has something else to do.
+func (c *committer) gather(meanwhile bool) {
+	want, had := -1, 0
+	var since time.Time
+	for {
 		c.mu.Lock()
 		n, crowd := len(c.queue)-c.lazy, c.crowd
 		c.mu.Unlock()
 		if want < 0 {
-			want = n + crowd
+			want = crowd
+			if meanwhile {
+				want += n
+			}
 		}
 		switch {
 		case n >= want || n == 0 || crowd <= 1:
 			return
-		case n == had:
-			quiet++
-		default:
-			had, quiet = n, 0
+		case n != had:
+			had, since = n, time.Now()
+		case time.Since(since) > gatherTime:
+			return
 		}
 		runtime.Gosched()
 	}
@@ -221,13 +250,13 @@ func (c *committer) begun() []*job {
 	n := min(len(c.queue), mostJobs)
 	jobs := slices.Clone(c.queue[:n])
 	c.queue = slices.Delete(c.queue, 0, n)
-	c.crowd = n
 	for _, j := range jobs {
 		if j.lazy {
 			c.lazy--
-			c.crowd--
+			n--
 		}
 	}
+	c.crowd = max(n, c.crowd*3/4) // some may come too late once
 	if c.lazy == 0 {
 		c.due = false
 		c.alarm.Stop()
@@ -244,13 +273,19 @@ func (c *committer) back(jobs []*job, err error) bool {
 	for _, j := range jobs {
 		if j.lazy {
 			lazy = append(lazy, j)
-		} else {
+		}
+	}
+	goOn := lazy == nil || c.wait(lazy)
+	for _, j := range jobs {
+		if !j.lazy {
 			j.done <- err
 		}
 	}
-	if lazy == nil {
-		return true
-	}
+	return goOn
+}
+
+// wait has lazy jobs be the first of the queue again, for a better time.
+func (c *committer) wait(lazy []*job) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.queue = slices.Concat(lazy, c.queue)

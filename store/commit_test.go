@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/store"
 )
 
@@ -180,6 +181,49 @@ func TestCommit(t *testing.T) {
 		}
 		if err := s.Close(); err == nil {
 			t.Error("close: got nil, though it is not known what is on the disk")
+		}
+	})
+	t.Run("J4 a begin that is left behind is taken back, an end is not", func(t *testing.T) {
+		t.Parallel()
+		s := lines(t)
+		old := begin(t, s, call("old", 1))
+		ctx, cancel := context.WithCancel(t.Context())
+		held, release, left := make(chan struct{}), make(chan struct{}), make(chan error, 2)
+		leave := s.Hold()
+		blocked := make(chan error, 1)
+		go func() {
+			blocked <- s.Commit(t.Context(), true, func(exec func(string, ...any) error) error {
+				close(held)
+				<-release // as a disk that hangs
+				return line("slow")(exec)
+			})
+		}()
+		until(t, func() bool { return s.Queued() == 1 })
+		go func() {
+			_, err := s.Begin(ctx, call("new", 2))
+			left <- err
+		}()
+		go func() { left <- s.End(ctx, durable.Ending{ID: old.ID, Attempt: old.Attempt}) }()
+		until(t, func() bool { return s.Queued() == 3 })
+		leave()
+		<-held
+		cancel()
+		for range 2 {
+			if err := <-left; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "not known to be done") {
+				t.Errorf("got %v, want that it is not known", err)
+			}
+		}
+		close(release)
+		if err := <-blocked; err != nil {
+			t.Error(err)
+		}
+		until(t, func() bool {
+			list, err := s.Open(t.Context(), durable.Place{})
+			return err == nil && len(list) == 0
+		})
+		list, err := s.Open(t.Context(), durable.Place{Session: old.Place.Session, Principal: old.Place.Principal, Turn: old.Place.Turn})
+		if err != nil || len(list) != 1 || list[0].ID != "old" || list[0].State != durable.Done {
+			t.Errorf("got %+v, %v, want the one that has ended", list, err)
 		}
 	})
 	t.Run("J4 a closed store does what it was given, and nothing more", func(t *testing.T) {
