@@ -143,7 +143,7 @@ func (t *Turn) ungoverned() *tool.Error {
 
 // turnBlock is how many numbers of turns are taken from the ledger at once. What
 // is left of them when the process ends is no turn's.
-const turnBlock = 64
+const turnBlock = 256
 
 // nextTurn is the number of a new turn. Where there is a ledger no other process
 // gives the same.

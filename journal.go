@@ -163,8 +163,13 @@ func unjournalled(err error) *tool.Error {
 
 // atJournal calls the journal in its time. What the host stops meanwhile is
 // waited for: a record that was made is known to be there.
-func atJournal[T any](f func(context.Context) (T, error)) (T, error) {
-	return bounded(context.Background(), ledgerTime, f)
+func atJournal[T any](journal durable.Journal, f func(context.Context) (T, error)) (T, error) {
+	if _, ok := journal.(durable.Prompt); !ok {
+		return bounded(context.Background(), ledgerTime, f)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), ledgerTime)
+	defer cancel()
+	return safely(func() (T, error) { return f(ctx) })
 }
 
 // strike ends the record of a call, which is there, with its result. One that was given up ends
@@ -265,7 +270,7 @@ func (c *call) takeBack() *tool.Error {
 // open begins a record. What is made too late is taken back: the call has its
 // result by then.
 func (s *settings) open(r durable.Record) (durable.Record, error) {
-	had, err := atJournal(func(ctx context.Context) (durable.Record, error) {
+	had, err := atJournal(s.journal, func(ctx context.Context) (durable.Record, error) {
 		had, err := s.journal.Begin(ctx, r)
 		if err == nil && ctx.Err() != nil {
 			err = errTookTooLong
@@ -301,7 +306,7 @@ func (s *settings) close(e durable.Ending) error {
 }
 
 func (s *settings) end(e durable.Ending) error {
-	_, err := atJournal(func(ctx context.Context) (struct{}, error) { return struct{}{}, s.journal.End(ctx, e) })
+	_, err := atJournal(s.journal, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.journal.End(ctx, e) })
 	return err
 }
 
