@@ -1,6 +1,8 @@
 package ferrule
 
 import (
+	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -107,4 +109,16 @@ func (s *settings) missing() uint64 {
 		return 0
 	}
 	return s.book.missing.Load()
+}
+
+// flush sees to it that all that was put on the record stays there.
+func (s *settings) flush(ctx context.Context) error {
+	if s.book == nil {
+		return nil
+	}
+	_, err := bounded(ctx, ledgerTime, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.book.Flush(ctx) })
+	if err != nil {
+		return fmt.Errorf("Runtime.Log: %w", err)
+	}
+	return nil
 }

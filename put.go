@@ -39,17 +39,6 @@ func (c *call) flush() error {
 	return c.unwritten()
 }
 
-func (s *settings) flush(ctx context.Context) error {
-	if s.book == nil {
-		return nil
-	}
-	_, err := bounded(ctx, ledgerTime, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.book.Flush(ctx) })
-	if err != nil {
-		return fmt.Errorf("Runtime.Log: %w", err)
-	}
-	return nil
-}
-
 // argsAs are arguments of a call as the record may hold them; where there is none
 // nothing is made of them.
 func (c *call) argsAs(text string) string {
