@@ -198,7 +198,7 @@ func TestJournal(t *testing.T) {
 			d.crash()
 			other := func(_ *ferrule.Runtime, send *tool.Tool) { send.Description = "Send it elsewhere." }
 			got, runs = again(t, d, other, n, sending("a"))
-			if wantFailure(t, got, tool.Failed, "This turn had another call in this place."); runs != 0 {
+			if wantFailure(t, got, tool.Failed, "This call has been made already, and has ended. Its tool has changed since, so what came of it is not given."); runs != 0 {
 				t.Errorf("another definition: ran %d times", runs)
 			}
 		})
