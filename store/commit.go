@@ -379,6 +379,13 @@ func (s *Store) sync() error {
 	return err
 }
 
+// Commits is how many transactions this store has made since it was opened for
+// what shares them, which is calls and lines of the log, and how many things they
+// did. The fewer for as many, the more has shared a sync.
+func (s *Store) Commits() (commits, things int64) {
+	return s.commits.commits.Load(), s.commits.jobs.Load()
+}
+
 // finish tells who waits.
 func (c *committer) finish(jobs []*job) {
 	c.commits.Add(1)

@@ -69,11 +69,6 @@ func (s *Store) Queued() int {
 	return len(s.commits.queue)
 }
 
-// Commits is how many transactions there were of how many jobs.
-func (s *Store) Commits() (commits, jobs int64) {
-	return s.commits.commits.Load(), s.commits.jobs.Load()
-}
-
 // Syncs is how often the log was synced.
 func (s *Store) Syncs() int {
 	defer s.Hold()()
