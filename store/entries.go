@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -108,10 +109,16 @@ func (s *Store) rows(ctx context.Context, where string, args ...any) ([]audit.Ro
 func scanRow(rows *sql.Rows) (r audit.Row, err error) {
 	var hash []byte
 	err = rows.Scan(&r.Place, &r.Writer, &r.Number, &r.Call, &r.Line, &hash)
-	if len(hash) == len(r.Hash) { // else it stays one that fits nothing
-		r.Hash = audit.Hash(hash)
-	}
+	r.Hash = hashOf(hash)
 	return r, err
+}
+
+// hashOf is a hash as it is kept; one of another length fits nothing.
+func hashOf(kept []byte) (h audit.Hash) {
+	if len(kept) == len(h) {
+		h = audit.Hash(kept)
+	}
+	return h
 }
 
 // conditions are what SQLite can leave out: lines in which the texts that are
@@ -163,8 +170,9 @@ func same(want, got string) bool { return want == "" || want == got }
 // until gives the rows up to a place: they do not change any more.
 func (s *Store) until(ctx context.Context, last int64) iter.Seq2[audit.Row, error] {
 	return func(yield func(audit.Row, error) bool) {
-		for after := int64(-1 << 62); ; {
-			rows, err := s.rows(ctx, "place > ? AND place <= ? ORDER BY place LIMIT ?", after, last, page)
+		from, after := "place >= ?", int64(math.MinInt64) // somebody may have put one before the first
+		for {
+			rows, err := s.rows(ctx, from+" AND place <= ? ORDER BY place LIMIT ?", after, last, page)
 			if err != nil {
 				yield(audit.Row{}, err)
 				return
@@ -173,7 +181,7 @@ func (s *Store) until(ctx context.Context, last int64) iter.Seq2[audit.Row, erro
 				if !yield(r, nil) {
 					return
 				}
-				after = r.Place
+				from, after = "place > ?", r.Place
 			}
 			if len(rows) < page {
 				return
@@ -184,5 +192,5 @@ func (s *Store) until(ctx context.Context, last int64) iter.Seq2[audit.Row, erro
 
 // Rows gives the whole log as it is stored, with its links.
 func (s *Store) Rows(ctx context.Context) iter.Seq2[audit.Row, error] {
-	return s.until(ctx, 1<<62)
+	return s.until(ctx, math.MaxInt64)
 }
