@@ -43,17 +43,17 @@ func (s *Store) Resolve(ctx context.Context, id string, done bool, by, note stri
 	if strings.TrimSpace(by) == "" {
 		return s.fault(ctx, what, errors.New("got nobody, want the name of the person who says so"))
 	}
-	return s.commit(ctx, what, true, func(ctx context.Context, p *pen) error {
+	return s.recorded(ctx, what, func(ctx context.Context, p *pen) ([]audit.Event, error) {
 		e, found, err := s.lookUp(ctx, p, `SELECT `+entryColumns+` FROM calls WHERE id = ?`, id)
 		switch {
 		case err != nil:
-			return err
+			return nil, err
 		case !found:
-			return durable.ErrNotFound
+			return nil, durable.ErrNotFound
 		case e.State == durable.Done:
-			return fmt.Errorf("it is done since %s: nothing is left to say", e.Ended.Format(time.RFC3339))
+			return nil, fmt.Errorf("it is done since %s: nothing is left to say", e.Ended.Format(time.RFC3339))
 		case e.Live:
-			return errors.New("its process is there, and will say what became of it: wait for it, or end that process first")
+			return nil, errors.New("its process is there, and will say what became of it: wait for it, or end that process first")
 		}
 		e.Resolved, e.Note = by, note
 		args := []any{e.number, e.ID, e.owner, e.Attempt}
@@ -67,24 +67,24 @@ func (s *Store) Resolve(ctx context.Context, id string, done bool, by, note stri
 			e.State, e.Ended, e.Result = durable.Done, now.UTC().Round(0), &tool.Result{ID: e.ID, CallID: e.CallID, Content: []tool.Content{tool.Text(text)}}
 			outcome, err := e.sealOutcome(e.outcome())
 			if err != nil {
-				return err
+				return nil, err
 			}
 			query, args = endCall, append([]any{outcome, writeTime(now)}, args...)
 		}
 		n, err := p.exec(ctx, query, args...)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if n != 1 {
-			return &damage{"the call " + id + " is not as it was read"}
+			return nil, &damage{"the call " + id + " is not as it was read"}
 		}
-		return s.resolved(ctx, p, e.Record)
+		return []audit.Event{s.resolved(e.Record)}, nil
 	})
 }
 
-// resolved puts on the record what a person said, in the same transaction: the
-// record is as they left it; one that is running was not done.
-func (s *Store) resolved(ctx context.Context, p *pen, r durable.Record) error {
+// resolved is what a person said of a call, whose record is as they left it; one
+// that is running was not done.
+func (s *Store) resolved(r durable.Record) audit.Event {
 	text := "it was not done"
 	if r.State == durable.Done {
 		text = "it was done"
@@ -93,8 +93,8 @@ func (s *Store) resolved(ctx context.Context, p *pen, r durable.Record) error {
 		text += ": " + r.Note
 	}
 	name := tool.WireName(r.Source, r.Tool)
-	return s.record(ctx, p, audit.Event{Kind: audit.Resolved, Time: s.now(), By: r.Resolved, Text: text, Request: &tool.Request{
+	return audit.Event{Kind: audit.Resolved, Time: s.now(), By: r.Resolved, Text: text, Request: &tool.Request{
 		Caller: tool.Caller{Tenant: r.Place.Tenant, Principal: r.Place.Principal, Session: r.Place.Session}, Source: tool.Source{Name: r.Source},
 		Name: name, CalledAs: name, ID: r.ID, CallID: r.CallID, Turn: r.Place.Turn, Index: r.Place.Index,
-	}})
+	}}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/internal/terminal"
 	"github.com/ferrule-dev/ferrule/store"
 )
@@ -100,13 +102,26 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 	return time.Time{}, usage("--%s: got %q, want how long ago (90m, 2h, 3d), a day (2026-01-31) or a time (2026-01-31T10:00:00Z), in UTC", flag, text)
 }
 
-// withLog calls f with the store; nil: there is none yet.
+// withLog calls f with the store; nil: there is none yet. One that is gone is an
+// error.
 func (p *program) withLog(ctx context.Context, f func(*store.Store) error) error {
 	c, err := p.load()
 	if err != nil {
 		return err
 	}
-	return p.withStore(ctx, c, false, f)
+	return p.withStore(ctx, c, false, func(s *store.Store) error {
+		if s == nil {
+			if trace, err := store.Trace(p.storeOf(c)); err != nil || trace != "" {
+				return cmp.Or(err, fmt.Errorf("audit: %s", p.gone(c, trace)))
+			}
+		}
+		return f(s)
+	})
+}
+
+// gone says that the store is gone, as a trace of it shows.
+func (p *program) gone(c *config.Config, trace string) string {
+	return fmt.Sprintf("there is no store at %s, but there was one, as %s shows: all that was on the record is gone", p.short(p.storeOf(c)), p.short(trace))
 }
 
 // errNoLog is that there is no store.

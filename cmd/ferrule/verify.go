@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/store"
 )
 
@@ -94,7 +95,8 @@ func (p *program) auditVerifyCommand() *cobra.Command {
 out, put in or moved. With a head that was made earlier (ferrule audit head) it
 also finds that the end was taken away, or that all of it was written anew.
 
-It ends with 0 where the record is as it was written, and with 1 where not.`,
+It ends with 0 where the record is as it was written, or there never was one, and
+with 1 where it is not, or is gone.`,
 		Args: exactly(),
 		RunE: p.do(func(cmd *cobra.Command, _ []string) error {
 			if v.key != "" && v.head == "" {
@@ -103,7 +105,16 @@ It ends with 0 where the record is as it was written, and with 1 where not.`,
 			if v.file != "" {
 				return p.verifyFile(v)
 			}
-			return p.withLog(cmd.Context(), func(s *store.Store) error { return p.verifyStore(cmd.Context(), s, v) })
+			c, err := p.load()
+			if err != nil {
+				return err
+			}
+			return p.withStore(cmd.Context(), c, false, func(s *store.Store) error {
+				if s == nil {
+					return p.verifyNothing(c, v)
+				}
+				return p.verifyStore(cmd.Context(), s, v)
+			})
 		}),
 	}
 	cmd.Flags().StringVar(&v.head, "head", "", "a head that was made earlier")
@@ -116,9 +127,9 @@ It ends with 0 where the record is as it was written, and with 1 where not.`,
 // verifying are the flags of verify.
 type verifying struct{ head, key, file string }
 
-// checked reads the head, if one is named, and checks its signature. store is
-// what has the key where none is named.
-func (p *program) checked(v verifying, s *store.Store) (*audit.Head, error) {
+// checked reads the head, if one is named, and checks its signature. known gives
+// the key where none is named; nil: there is none.
+func (p *program) checked(v verifying, known func() (audit.Key, error)) (*audit.Head, error) {
 	if v.head == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -136,11 +147,11 @@ func (p *program) checked(v verifying, s *store.Store) (*audit.Head, error) {
 		if err := key.UnmarshalText([]byte(v.key)); err != nil {
 			return nil, usage("--key: %w", err)
 		}
-	case s == nil:
+	case known == nil:
 		return nil, usage("--head: say with --key which public key it must be signed with: there is no store here to have one")
 	default:
-		if key, err = s.Key(); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("audit: this store has no key (audit.key), so it has signed no head, or the key was taken away. If you know that the head's key is right, name it: --key %s", head.Key)
+		if key, err = known(); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("audit: there is no key here (audit.key), so no head was signed with it, or the key was taken away. If you know that the head's key is right, name it: --key %s", head.Key)
 		} else if err != nil {
 			return nil, err
 		}
@@ -155,22 +166,44 @@ func (p *program) checked(v verifying, s *store.Store) (*audit.Head, error) {
 }
 
 func (p *program) verifyStore(ctx context.Context, s *store.Store, v verifying) error {
-	if s == nil && v.head == "" {
-		return p.verdict(audit.Report{}, nil)
-	}
-	head, err := p.checked(v, s)
+	head, err := p.checked(v, s.Key)
 	if err != nil {
 		return err
-	}
-	if s == nil {
-		report, err := audit.Verify(func(func(audit.Row, error) bool) {}, head)
-		return errors.Join(err, p.verdict(report, head))
 	}
 	report, err := s.Verify(ctx, head)
 	if err != nil {
 		return err
 	}
 	return p.verdict(report, head)
+}
+
+// verifyNothing is verifyStore where there is no store: there never was a record,
+// or it is gone.
+func (p *program) verifyNothing(c *config.Config, v verifying) error {
+	path := p.storeOf(c)
+	trace, err := store.Trace(path)
+	if err != nil {
+		return err
+	}
+	var known func() (audit.Key, error)
+	if trace != "" {
+		known = func() (audit.Key, error) { return store.KeyOf(path) }
+	}
+	head, err := p.checked(v, known)
+	switch {
+	case err != nil:
+		return err
+	case head != nil:
+		trace = p.path(v.head)
+	case trace == "" && p.json:
+		return p.verdict(audit.Report{}, nil)
+	case trace == "":
+		p.printf("There is no record yet: there is no store at %s, and nothing beside it says that there was one.\n", p.short(path))
+		return nil
+	}
+	report, err := audit.Verify(func(func(audit.Row, error) bool) {}, head)
+	report.Faults = append([]audit.Fault{{What: p.gone(c, trace)}}, report.Faults...)
+	return errors.Join(err, p.verdict(report, head))
 }
 
 // verifyFile verifies what was exported.
@@ -257,6 +290,11 @@ func (p *program) printFaults(r audit.Report) {
 	}
 	if r.More > 0 {
 		p.printf("and %s more\n", plural(r.More, "fault", "faults"))
+	}
+	if r.Rows == 0 {
+		p.printf("\nSomebody who can write to the state directory has taken the record away without Ferrule, or moved it.\n" +
+			"Put a copy of the store back, or find out who did it; what was exported can be verified with --file.\n")
+		return
 	}
 	p.printf("\n%s were read. Somebody who can write to the store has changed it without Ferrule, or the disk has.\n"+
 		"What a fault names cannot be relied on; what its writer wrote before it can. Keep the file as it is, and compare it with a copy or an export.\n", counted(r.Rows, len(r.Marks)))

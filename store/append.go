@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -34,6 +35,49 @@ type logging struct {
 	most    int    // lines that can wait; 0: mostWaiting
 	waiting int    // lines that were appended and are not written yet
 	bytes   int    // of those
+
+	ends ends
+}
+
+// ends is what a writer knows of the end of its own chain, so that it notices
+// where somebody else has changed that.
+type ends struct {
+	mu    sync.Mutex
+	sure  audit.Mark   // of what was committed last, as far as is known
+	maybe []audit.Mark // written since then: committed, undone or under way
+}
+
+// check refuses a mark that is not the end of what this writer wrote.
+func (e *ends) check(has audit.Mark) *damage {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.sure.Writer == "" {
+		e.sure = audit.Begin(has.Writer)
+	}
+	switch {
+	case has == e.sure:
+		e.maybe = e.maybe[:0] // were they committed they would be the end
+	case !slices.Contains(e.maybe, has):
+		return &damage{fmt.Sprintf("the log ends with number %d of the writer %s, but that is not where this process left it, at number %d: lines were taken away, put in or changed", has.Number, has.Writer, e.sure.Number)}
+	}
+	return nil
+}
+
+// wrote notes a mark that may be committed.
+func (e *ends) wrote(m audit.Mark) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.maybe = append(e.maybe, m)
+}
+
+// kept notes a mark that is committed.
+func (e *ends) kept(m audit.Mark) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if m.Number > e.sure.Number {
+		e.sure = m
+		e.maybe = slices.DeleteFunc(e.maybe, func(o audit.Mark) bool { return o.Number <= m.Number })
+	}
 }
 
 // sheet is lines that are written together, by one job. It takes more until it is
@@ -42,6 +86,7 @@ type sheet struct {
 	writer string
 	text   []byte
 	lines  []inked
+	end    audit.Mark // of its writer, once it is written
 }
 
 // inked is a line of a sheet.
@@ -110,11 +155,12 @@ func (s *Store) ink(ctx context.Context, p *pen, sh *sheet) error {
 		s.log.open = nil
 	}
 	s.log.mu.Unlock()
-	return writeSheet(ctx, p, sh)
+	return s.writeSheet(ctx, p, sh)
 }
 
 // kept counts a sheet that was written.
 func (l *logging) kept(sh *sheet) {
+	l.ends.kept(sh.end)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.waiting -= len(sh.lines)
@@ -125,15 +171,28 @@ func (l *logging) kept(sh *sheet) {
 	}
 }
 
-// record writes events in a transaction that is under way.
-func (s *Store) record(ctx context.Context, p *pen, events ...audit.Event) error {
-	o, err := s.owner()
-	if err != nil {
-		return err
+// recorded is commit of something synced that a person did, which goes on the
+// record in the same transaction: do gives the events.
+func (s *Store) recorded(ctx context.Context, what string, do func(context.Context, *pen) ([]audit.Event, error)) error {
+	var sh sheet
+	err := s.commit(ctx, what, true, func(ctx context.Context, p *pen) error {
+		sh = sheet{} // it may be done again
+		events, err := do(ctx, p)
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		o, err := s.owner()
+		if err != nil {
+			return err
+		}
+		sh.writer = o.id
+		sh.add(new(audit.Encoder), events)
+		return s.writeSheet(ctx, p, &sh)
+	})
+	if err == nil {
+		s.log.ends.kept(sh.end)
 	}
-	sh := sheet{writer: o.id}
-	sh.add(new(audit.Encoder), events)
-	return writeSheet(ctx, p, &sh)
+	return err
 }
 
 // Flush waits until all that was appended is committed: the end of this process
@@ -159,12 +218,12 @@ const (
 // writeSheet gives lines their places, numbers and links, and writes them. All
 // that these follow from is read in the same transaction, so where it is undone
 // nothing of it stays.
-func writeSheet(ctx context.Context, p *pen, sh *sheet) error {
+func (s *Store) writeSheet(ctx context.Context, p *pen, sh *sheet) error {
 	var place int64
 	if err := p.row(ctx, endOfLog, nil, &place); err != nil {
 		return err
 	}
-	key, chain, err := chainOf(ctx, p, sh.writer)
+	key, chain, err := s.chainOf(ctx, p, sh.writer)
 	if err != nil {
 		return err
 	}
@@ -183,6 +242,8 @@ func writeSheet(ctx context.Context, p *pen, sh *sheet) error {
 			args = args[:0]
 		}
 	}
+	sh.end = chain.Mark
+	s.log.ends.wrote(sh.end)
 	_, err = p.exec(ctx, setMark, chain.Number, chain.Hash[:], key)
 	return err
 }
@@ -203,20 +264,27 @@ func insert(ctx context.Context, p *pen, args []any) error {
 	return nil
 }
 
-// chainOf is where the chain of a writer ends, and its key in the log.
-func chainOf(ctx context.Context, p *pen, writer string) (key int64, c audit.Chain, err error) {
+// chainOf is where the chain of a writer, who is this process, ends, and its key in
+// the log. An end that it did not write is damage, which nothing goes on with: the
+// lines before it would be missed by nobody.
+func (s *Store) chainOf(ctx context.Context, p *pen, writer string) (key int64, c audit.Chain, err error) {
 	var hash []byte
 	c.Mark = audit.Begin(writer)
 	err = p.row(ctx, markOfWriter, []any{writer}, &key, &c.Number, &hash)
+	found := !errors.Is(err, sql.ErrNoRows)
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		_, err = p.exec(ctx, newWriter, writer, 0, c.Hash[:])
-		return p.inserted, c, err
-	case err != nil:
+	case found && err != nil:
 		return 0, c, err
-	case len(hash) != len(c.Hash):
-		return 0, c, &damage{fmt.Sprintf("got a hash of %d bytes", len(hash))}
+	case found:
+		c.Hash = hashOf(hash)
 	}
-	c.Hash = audit.Hash(hash)
-	return key, c, nil
+	if d := s.log.ends.check(c.Mark); d != nil {
+		s.broken.CompareAndSwap(nil, d) // also where nobody waits for the line
+		return 0, c, d
+	}
+	if !found {
+		_, err = p.exec(ctx, newWriter, writer, 0, c.Hash[:])
+		key = p.inserted
+	}
+	return key, c, err
 }
