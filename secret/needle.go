@@ -3,15 +3,16 @@ package secret
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"strings"
 	"unicode/utf8"
 )
 
 // needle is one thing to look for: a value, or what an encoder makes of one.
 type needle struct {
-	owner int // whose value it is, by its place in the names
-	text  string
-	kind  kind
+	name string // of the secret
+	text string
+	kind kind
 	// What is known of the character behind it in base64, which holds the last
 	// bits of the value: the first so many bits of that character.
 	tail     byte
@@ -31,39 +32,93 @@ const (
 // would end with what might be the beginning of a value.
 const unbrokenStart = 2
 
-// minLine is how long a line of a value of many lines must be to be looked for by
-// itself.
+// minLine is how long a line of a value of many lines, or a text within one that is
+// JSON, must be to be looked for by itself.
 const minLine = 16
 
 // needlesOf are all things to look for because of one value.
-func needlesOf(owner int, value string) []needle {
-	list := encoded(nil, owner, value)
+func needlesOf(name, value string) []needle {
+	list := undone(encoded(nil, name, value), name, value)
 	if !utf8.ValidString(value) { // who makes text of it replaces what is none
 		list = append(list,
-			needle{owner: owner, text: strings.ToValidUTF8(value, "\uFFFD")},
-			needle{owner: owner, text: string([]rune(value))})
+			needle{name: name, text: strings.ToValidUTF8(value, "\uFFFD")},
+			needle{name: name, text: string([]rune(value))})
 	}
-	if strings.ContainsAny(value, "\r\n") {
-		for line := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '\n' || r == '\r' }) {
-			line = strings.TrimSpace(line)
-			armour := strings.HasPrefix(line, "-----BEGIN ") || strings.HasPrefix(line, "-----END ")
-			if len(line) >= minLine && !armour {
-				list = encoded(list, owner, line)
+	if texts, ok := within(value); ok {
+		for _, text := range texts {
+			if len(text) >= minLine {
+				list = encoded(list, name, text)
+				list = lines(list, name, text)
 			}
+		}
+		return list
+	}
+	return lines(list, name, value)
+}
+
+// lines appends the lines of a value that has several.
+func lines(list []needle, name, value string) []needle {
+	if !strings.ContainsAny(value, "\r\n") {
+		return list
+	}
+	for line := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		line = strings.TrimSpace(line)
+		armour := strings.HasPrefix(line, "-----BEGIN ") || strings.HasPrefix(line, "-----END ")
+		if len(line) >= minLine && !armour {
+			list = encoded(list, name, line)
+		}
+	}
+	return list
+}
+
+// within are the texts in a value that is an object or a list of JSON, but for the
+// keys.
+func within(value string) (texts []string, ok bool) {
+	var all any
+	if c := firstOf(value); c != '{' && c != '[' || json.Unmarshal([]byte(value), &all) != nil {
+		return nil, false
+	}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			texts = append(texts, v)
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		case map[string]any:
+			for _, item := range v {
+				walk(item)
+			}
+		}
+	}
+	walk(all)
+	return texts, true
+}
+
+// undone appends a value without what looks like escapes in it: where it is printed
+// by who leaves those as they are, they are undone with the others.
+func undone(list []needle, name, value string) []needle {
+	for _, way := range []byte(`\%`) {
+		f := finder{final: true, first: new([256]bool)}
+		v := view{text: value}
+		if f.undo(&f.views[0], &v, way) && len(strings.TrimSpace(f.views[0].text)) >= minBegun {
+			list = append(list, needle{name: name, text: strings.Clone(f.views[0].text)})
 		}
 	}
 	return list
 }
 
 // encoded appends a text and what encoders make of it.
-func encoded(list []needle, owner int, text string) []needle {
-	list = append(list, needle{owner: owner, text: text})
+func encoded(list []needle, name, text string) []needle {
+	list = append(list, needle{name: name, text: text})
 	digits := hex.EncodeToString([]byte(text))
-	list = broken(list, needle{owner: owner, text: digits, kind: sixteen})
+	list = broken(list, needle{name: name, text: digits, kind: sixteen})
 	for before := range 3 { // bytes in front of it, of those that are encoded together
 		letters := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), text...))
 		bits := 8 * (before + len(text))
-		n := needle{owner: owner, kind: sixty4, text: letters[(8*before+5)/6 : bits/6], tailBits: bits % 6}
+		n := needle{name: name, kind: sixty4, text: letters[(8*before+5)/6 : bits/6], tailBits: bits % 6}
 		if n.tailBits > 0 {
 			n.tail = sextet(letters[bits/6]) >> (6 - n.tailBits)
 		}
@@ -119,26 +174,28 @@ func (n *needle) spellings(i int) []byte {
 	return []byte{c}
 }
 
-// takes is how many bytes of the needle, from place i, u is; 0: it is others.
-func (n *needle) takes(u *unit, i int, how string) int {
-	c := u.b[0]
-	if u.n == 1 && c == n.text[i] {
-		return 1
-	}
+// is reports whether c may stand for the byte that is wanted.
+func (n *needle) is(want, c byte) bool {
 	switch {
-	case n.kind == plain && u.n > 1:
-		if strings.HasPrefix(n.text[i:], string(u.b[:u.n])) {
-			return int(u.n)
-		}
-		return 0
-	case u.n > 1:
-		return 0
-	case n.kind == plain && c == '+' && n.text[i] == ' ' && strings.Contains(how, "u"),
-		n.kind == sixty4 && sextet(c) == sextet(n.text[i]),
-		n.kind == sixteen && c >= 'A' && c <= 'F' && c-'A'+'a' == n.text[i]:
-		return 1
+	case c == want:
+		return true
+	case n.kind == plain:
+		return c == '+' && want == ' '
+	case n.kind == sixty4:
+		return c == '-' && want == '+' || c == '_' && want == '/'
 	}
-	return 0
+	return c >= 'A' && c <= 'F' && c-'A'+'a' == want
+}
+
+// same reports whether a text may stand for the one that is wanted, which is not
+// longer.
+func (n *needle) same(want, text string) bool {
+	for i := range len(want) {
+		if !n.is(want[i], text[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // state is whether a needle stands at a place.
@@ -155,52 +212,54 @@ const (
 // bytes at least, and half of it.
 const minBegun = 8
 
-// at says whether the needle stands at p, and where it ends.
-func (n *needle) at(r *reader, p int, how string) (end int, s state) {
-	for i := 0; i < len(n.text); {
-		u := r.unit(p, how)
-		if n.kind != plain && i >= unbrokenStart {
-			u = r.unbroken(p, how)
+// at says whether the needle, from its place i on, stands at p of a text, and
+// where it ends. Once too much was compared, as for a text and a value that repeat
+// themselves, what begins like a needle counts as one.
+func (f *finder) at(n *needle, text string, p, i int) (end int, s state) {
+	if f.work < 0 {
+		return min(p+len(n.text)-i, len(text)), whole
+	}
+	if n.kind == plain {
+		k := min(len(n.text)-i, len(text)-p)
+		if k > 2*gramSize && !n.same(n.text[i+k-gramSize:i+k], text[p+k-gramSize:p+k]) {
+			return 0, absent
 		}
-		if u.n == 0 {
+	}
+	for ; i < len(n.text); i, p = i+1, p+1 {
+		if n.kind != plain && i >= unbrokenStart {
+			p = unbroken(text, p)
+		}
+		if p == len(text) {
 			switch {
-			case !r.final:
+			case !f.final:
 				return 0, begun
 			case i >= minBegun && 2*i >= len(n.text):
-				return len(r.text), whole
+				return p, whole
 			}
 			return 0, absent
 		}
-		k := n.takes(&u, i, how)
-		if k == 0 && how != "" { // what looks like an escape may be none
-			if u = r.unit(p, how[:len(how)-1]); u.n > 0 {
-				k = n.takes(&u, i, how)
-			}
-		}
-		if k == 0 {
+		if f.work--; !n.is(n.text[i], text[p]) {
 			return 0, absent
 		}
-		i, p = i+k, u.next
 	}
-	return n.padded(r, p, how)
+	return f.padded(n, text, p)
 }
 
 // padded is behind the character with the last bits, and what fills it up.
-func (n *needle) padded(r *reader, p int, how string) (end int, s state) {
+func (f *finder) padded(n *needle, text string, p int) (end int, s state) {
 	if n.tailBits == 0 {
 		return p, whole
 	}
-	u := r.unit(p, how)
-	if u.n == 1 && sextet(u.b[0])>>(6-n.tailBits) == n.tail { // of none: more than any has
-		p = u.next
+	if p < len(text) && sextet(text[p])>>(6-n.tailBits) == n.tail { // of none: more than any has
+		p++
 		for range 3 - n.tailBits/2 { // as many = as base64 has there, if it ends there
-			if u = r.unit(p, how); u.n != 1 || u.b[0] != '=' {
+			if p == len(text) || text[p] != '=' {
 				break
 			}
-			p = u.next
+			p++
 		}
 	}
-	if u.n == 0 && !r.final {
+	if p == len(text) && !f.final {
 		return p, wholeAndMore
 	}
 	return p, whole

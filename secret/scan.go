@@ -1,325 +1,268 @@
 package secret
 
 import (
-	"encoding/binary"
+	"slices"
 	"strings"
+	"sync"
 )
 
-// scanner finds needles in texts. It never changes.
+// scanner finds values in texts. It never changes.
 //
-// A text is looked at in two ways. Where nothing in it is escaped or broken, four
-// bytes at every fourth place are compared with those that stand at the first
-// places of the needles. Around each backslash, percent sign and line break, the
-// few characters that a needle could begin at are undone and compared. Only what
-// passes is compared with the needles themselves.
+// Four bytes at every fourth place of a text are compared with those that stand at
+// the first places of the needles; what passes is compared with the needles
+// themselves. So is the text with what is escaped in it undone.
 type scanner struct {
-	names   []string
-	marks   []string // that stand for the values, by name
-	needles []needle
-	first   [256][]*needle // by what they may begin with
-	starts  grams          // of the first four bytes of needles
-	grams   grams          // of those at their first places, as many as stride
-	early   [256]bool      // what may stand at the first places, as many as reach
-	stride  int            // 4, or 1 where a needle is too short for that
-	reach   int            // how many characters a needle has that begins just before a place that is looked at
-	spaces  bool           // a needle has a space, for which + may stand
+	tables []*table
+	first  *[256]bool        // what needles may begin with
+	marks  map[string]string // that stand for the values of a name
+	pool   *sync.Pool        // of finders
 }
 
-// gramSize is how many bytes are compared at once.
-const gramSize = 4
-
-// grams is a set of groups of bytes, in which some are by mistake.
-type grams [1 << 10]uint64
-
-func hash(g uint32) uint32 { return g * 0x9e3779b1 >> 16 }
-
-func (g *grams) add(b [gramSize]byte) {
-	h := hash(binary.LittleEndian.Uint32(b[:]))
-	g[h>>6] |= 1 << (h & 63)
-}
-
-func (g *grams) has(gram uint32) bool {
-	h := hash(gram)
-	return g[h>>6]>>(h&63)&1 != 0
-}
-
-// gramOf is the beginning of a text, read at once.
-func gramOf(s string) uint32 {
-	_ = s[3]
-	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
-}
-
-// newScanner looks for values, each of them of the name in the same place.
-func newScanner(names, values []string) *scanner {
-	s := &scanner{names: names, stride: gramSize}
-	for i, v := range values {
-		s.needles = append(s.needles, needlesOf(i, v)...)
-		s.spaces = s.spaces || strings.Contains(v, " ")
-	}
-	for i := range s.needles {
-		if len(s.needles[i].text) < 2*gramSize-1 {
-			s.stride = 1
-		}
-	}
-	s.reach = s.stride + gramSize - 1
-	for i := range s.needles {
-		n := &s.needles[i]
-		for _, c := range n.spellings(0) {
-			s.first[c] = append(s.first[c], n)
-		}
-		for j := range min(s.reach, len(n.text)) {
-			for _, c := range n.spellings(j) {
-				s.early[c] = true
-			}
-		}
-		for j := range s.stride {
-			n.spell(j, func(b [gramSize]byte) {
-				if s.grams.add(b); j == 0 {
-					s.starts.add(b)
-				}
-			})
+// newScanner looks for what is in the tables, which are of these names.
+func newScanner(tables []*table, names []string, pool *sync.Pool) *scanner {
+	s := &scanner{tables: tables, first: new([256]bool), marks: make(map[string]string, len(names)), pool: pool}
+	for _, t := range tables {
+		for c := range t.first {
+			s.first[c] = s.first[c] || len(t.first[c]) > 0
 		}
 	}
 	for _, name := range names {
-		s.marks = append(s.marks, s.markOf(name))
+		s.marks[name] = s.markOf(name)
 	}
 	return s
 }
 
-// spell calls f with every way to write the four bytes of the needle at a place.
-func (n *needle) spell(at int, f func([gramSize]byte)) {
-	var b [gramSize]byte
-	var next func(i int)
-	next = func(i int) {
-		if i == gramSize {
-			f(b)
-			return
-		}
-		for _, c := range n.spellings(at + i) {
-			b[i] = c
-			next(i + 1)
-		}
-	}
-	next(0)
+// span is where a value stands in a text, and the name of its secret.
+type span struct {
+	start, end int
+	name       string
 }
-
-// span is where a value stands in a text.
-type span struct{ start, end, owner int }
 
 // finder is one look at a text.
 type finder struct {
-	*scanner
-	reader
-	escaped bool // there is something to undo
-	spans   []span
-	hold    int // from where on the text may be the beginning of a value
+	tables []*table
+	first  *[256]bool
+	final  bool // nothing more is coming
+	base   int  // of the block in the text
+	spans  []span
+	hold   int // from where on the block may be the beginning of a value
+	begun  int // the same in the view that is looked at
+	work   int // that is left for comparing
+	text   view
+	views  [maxWays]view
 }
+
+// blockSize is how much of a text is looked at in one go, unless what may be the
+// beginning of a value needs more.
+const blockSize = 16 << 10
+
+// maxKept is how large a buffer is kept for the next text.
+const maxKept = 1 << 20
 
 // scan gives the places of values in a text, and from where on it may be the
 // beginning of one; with final that is its end.
 func (s *scanner) scan(text string, final bool) (spans []span, hold int) {
-	f := finder{scanner: s, reader: reader{text, final}, hold: len(text)}
-	slashes, percents := strings.IndexByte(text, '\\') >= 0, strings.IndexByte(text, '%') >= 0
-	f.escaped = slashes || percents || s.spaces && strings.IndexByte(text, '+') >= 0
-	f.stepOver()
-	if slashes {
-		f.each('\\', f.aroundEscape)
+	f, _ := s.pool.Get().(*finder)
+	if f == nil {
+		f = new(finder)
 	}
-	if percents {
-		f.each('%', f.aroundEscape)
-	}
-	f.each('\n', f.aroundBreak)
-	f.each('\r', f.aroundBreak)
-	if !final {
-		for p := max(0, len(text)-s.reach+1); p < len(text); p++ {
-			if c := text[p]; len(s.first[c]) > 0 || c == '\\' || c == '%' {
-				f.try(p)
-			}
-		}
-	}
-	return f.spans, f.hold
-}
-
-// each calls look with every place of c.
-func (f *finder) each(c byte, look func(int)) {
-	for p := 0; p < len(f.text); p++ {
-		i := strings.IndexByte(f.text[p:], c)
-		if i < 0 {
-			return
-		}
-		p += i
-		look(p)
-	}
-}
-
-// stepOver finds values that begin with characters as they are.
-func (f *finder) stepOver() {
-	text, step := f.text, f.stride
-	for i := 0; i+gramSize <= len(text); i += step {
-		if !f.grams.has(gramOf(text[i:])) {
-			continue
-		}
-		for p := i; p > i-step && p >= 0; p-- {
-			if f.starts.has(gramOf(text[p:])) {
-				f.try(p)
-			}
-		}
-	}
-}
-
-// special reports whether something is looked around for.
-func special(c byte) bool { return c == '\\' || c == '%' || c == '\n' || c == '\r' }
-
-// aroundEscape finds values that begin at an escape, or a little before.
-func (f *finder) aroundEscape(q int) {
-	how := "j"
-	if f.text[q] == '%' {
-		how = "u"
-	}
-	asItself := f.early[f.text[q]]
-	if !asItself && q+1 < len(f.text) && f.idle(q) {
-		return
-	}
-	u := f.unit(q, how)
-	if !asItself && !f.worthwhile(q, &u) {
-		return
-	}
-	from := q
-	for from > 0 && q-from < f.reach-1 && f.text[from-1] != '\\' && f.text[from-1] != '%' { // which are looked around for themselves
-		from--
-	}
-	if again := f.window(from, q, how); !again && !asItself {
-		return
-	}
-	for _, other := range hows() {
-		if other != how && (asItself || strings.Contains(other, how)) {
-			f.window(from, q, other)
-		}
-	}
-}
-
-// idle tells most escapes that begin no needle by their first two characters.
-func (f *finder) idle(q int) bool {
-	switch second := f.text[q+1]; {
-	case f.text[q] == '%':
-		return hexDigit(second) < 0 && !special(second)
-	case second == 'n':
-		return !f.early['\n'] && (q < unbrokenStart || sextet(f.text[q-1]) == 0xff)
-	case second == 't':
-		return !f.early['\t']
-	case second == '"':
-		return !f.early['"']
-	}
-	return false
-}
-
-// worthwhile reports whether what an escape stands for can be at the beginning of
-// a needle.
-func (f *finder) worthwhile(q int, u *unit) bool {
-	switch c := u.b[0]; {
-	case u.n == 0 || f.early[c]:
-		return true
-	case c == '\n' || c == '\r':
-		return q >= unbrokenStart && sextet(f.text[q-1]) != 0xff && sextet(f.text[q-2]) != 0xff
-	case u.next > q+1 && (c == '\\' || c == '%'):
-		return true // it may be another escape
-	}
-	for p := q + 1; p < min(max(u.next, q+2), len(f.text)); p++ {
-		if c := f.text[p]; c == '\\' || c == '%' { // it is to be undone first
-			return true
-		}
-	}
-	return false
-}
-
-// aroundBreak finds encoded values that begin a little before a line break.
-func (f *finder) aroundBreak(q int) {
-	if q < unbrokenStart || sextet(f.text[q-1]) == 0xff || sextet(f.text[q-2]) == 0xff {
-		return
-	}
-	u := f.unbroken(q, "")
-	if u.n == 1 && sextet(u.b[0]) == 0xff && !special(u.b[0]) {
-		return
-	}
-	from := q - unbrokenStart
-	for from > 0 && q-from < f.reach-1 && sextet(f.text[from-1]) != 0xff {
-		from--
-	}
-	if _, again := f.look(from, q, "", true); again {
-		for _, how := range hows() {
-			f.window(from, q, how)
-		}
-	}
-}
-
-// window tries those places from from to q that a needle may begin at, by their
-// first four bytes. What stands before q is as it is. It reports whether there is
-// more to undo behind q.
-func (f *finder) window(from, q int, how string) (again bool) {
-	broken, more := f.look(from, q, how, false)
-	if broken {
-		_, again = f.look(from, q, how, true)
-	}
-	return again || more
-}
-
-// look is window for a text with its line breaks, or without them where joined.
-func (f *finder) look(from, q int, how string, joined bool) (broken, again bool) {
-	var b [32]byte
-	n := copy(b[:], f.text[from:q])
-	last := n // of the places
-	for p := q; n < last+gramSize; {
-		u := f.unit(p, how)
-		if joined {
-			u = f.unbroken(p, how)
-		}
-		if u.n == 0 {
+	f.tables, f.first, f.base = s.tables, s.first, 0
+	for size := blockSize; ; {
+		rest := text[f.base:]
+		if len(rest) <= size+blockSize {
+			f.block(rest, final)
+			hold = f.base + f.hold
 			break
 		}
-		c := u.b[0]
-		broken = broken || c == '\n' || c == '\r'
-		again = again || c == '\\' || c == '%'
-		n += copy(b[n:], u.b[:u.n])
-		p = u.next
+		f.block(rest[:size], false)
+		if f.hold == 0 {
+			size *= 2
+			continue
+		}
+		f.base += f.hold
+		size = blockSize
 	}
-	for i := 0; i <= last; i++ {
-		switch {
-		case i+gramSize <= n:
-			if f.starts.has(binary.LittleEndian.Uint32(b[i:])) {
-				f.try(from + i)
-			}
-		case !f.final:
-			f.try(from + i)
+	if len(f.spans) > 0 {
+		spans = slices.Clone(f.spans)
+		clear(f.spans)
+		f.spans = f.spans[:0]
+		for i := range f.views { // values stand in them
+			clear(f.views[i].buffer[:cap(f.views[i].buffer)])
 		}
 	}
-	return broken, again
+	f.text = view{}
+	if cap(f.views[0].buffer) <= maxKept {
+		s.pool.Put(f)
+	}
+	return spans, hold
 }
 
-// try looks whether values stand at p.
-func (f *finder) try(p int) {
-	f.tryAs(p, "")
-	if f.escaped {
-		for _, how := range hows() {
-			f.tryAs(p, how)
-		}
-	}
-}
-
-func (f *finder) tryAs(p int, how string) {
-	u := f.unit(p, how)
-	if u.n == 0 {
-		if p < len(f.text) {
-			f.hold = min(f.hold, p)
-		}
+// block looks at a part of the text. What begins at hold or later counts when more
+// of it is there.
+func (f *finder) block(text string, final bool) {
+	const most = 64 // comparisons for each byte
+	f.final, f.hold, f.work = final, len(text), most*(len(text)+blockSize)
+	known := len(f.spans)
+	f.text = view{text: text}
+	f.look(&f.text, 0)
+	if final {
 		return
 	}
-	for _, n := range f.first[u.b[0]] {
-		end, s := n.at(&f.reader, p, how)
-		if s == begun || s == wholeAndMore {
-			f.hold = min(f.hold, p)
+	fresh := f.spans[known:]
+	fresh = slices.DeleteFunc(fresh, func(s span) bool { return s.start >= f.base+f.hold })
+	f.spans = f.spans[:known+len(fresh)]
+}
+
+// look finds values in a view, and in what it is with more ways undone. Where URL
+// escapes were undone, those of JSON are only looked for if they came out of that:
+// the other order has the rest.
+func (f *finder) look(v *view, ways int) {
+	for _, t := range f.tables {
+		f.stepOver(t, v)
+		f.overBreaks(t, v)
+		f.fromStrays(t, v)
+	}
+	if ways == maxWays {
+		return
+	}
+	next := &f.views[ways]
+	if (v.way != '%' || v.slashes) && f.undo(next, v, '\\') {
+		f.look(next, ways+1)
+	}
+	if f.undo(next, v, '%') {
+		f.look(next, ways+1)
+	}
+}
+
+// stepOver finds what begins with characters as they are.
+func (f *finder) stepOver(t *table, v *view) {
+	text, step := v.text, t.stride
+	f.begun = len(text)
+	for i := 0; i+gramSize <= len(text); i += step {
+		if !t.grams.has(gramOf(text[i:])) {
+			continue
 		}
-		if s == whole || s == wholeAndMore {
-			f.spans = append(f.spans, span{p, end, n.owner})
+		for p := max(0, i-step+1); p <= i; p++ {
+			if t.starts.has(gramOf(text[p:])) {
+				f.try(t, v, p)
+			}
 		}
 	}
+	if f.final {
+		return
+	}
+	for p := max(0, len(text)-t.reach()+1); p < len(text); p++ {
+		f.try(t, v, p)
+	}
+}
+
+// overBreaks finds what is encoded and begins a little before a line break.
+func (f *finder) overBreaks(t *table, v *view) {
+	for _, c := range []byte("\n\r") {
+		for p := 0; p < len(v.text); p++ {
+			i := strings.IndexByte(v.text[p:], c)
+			if i < 0 {
+				break
+			}
+			p += i
+			if p >= unbrokenStart && sextet(v.text[p-1]) != 0xff && sextet(v.text[p-2]) != 0xff {
+				f.overBreak(t, v, p)
+			}
+		}
+	}
+}
+
+func (f *finder) overBreak(t *table, v *view, at int) {
+	text := v.text
+	var b [16]byte
+	from := max(0, at-t.reach()+1)
+	n := copy(b[:], text[from:at])
+	last := n - unbrokenStart // of the places
+	for p := at; n <= last+gramSize; n++ {
+		p = unbroken(text, p)
+		if p == len(text) || sextet(text[p]) == 0xff {
+			break
+		}
+		b[n] = text[p]
+		p++
+	}
+	for i := 0; i <= last; i++ {
+		if i+gramSize <= n && t.starts.has(gramOf(asText(b[i:i+gramSize]))) || i+gramSize > n && !f.final {
+			f.try(t, v, from+i)
+		}
+	}
+}
+
+// maxBreak is how many characters a line break within an encoded value has at
+// most, with those that the next line is set in by.
+const maxBreak = 32
+
+// unbroken is p, or the place behind the line break at p.
+func unbroken(text string, p int) int {
+	if p == len(text) || text[p] != '\n' && text[p] != '\r' {
+		return p
+	}
+	for end := min(len(text), p+maxBreak); p < end; p++ {
+		if c := text[p]; c != '\n' && c != '\r' && c != ' ' && c != '\t' {
+			break
+		}
+	}
+	return p
+}
+
+// fromStrays finds what begins within an escape.
+func (f *finder) fromStrays(t *table, v *view) {
+	for i := range v.strays {
+		s := &v.strays[i]
+		var b [gramSize]byte
+		n := copy(b[:], s.b[:s.n])
+		n += copy(b[n:], v.text[s.at:])
+		if n == gramSize && !t.starts.has(gramOf(asText(b[:]))) || n < gramSize && f.final {
+			continue
+		}
+		for _, needle := range t.first[s.b[0]] {
+			if s.n >= len(needle.text) || !needle.same(needle.text[:s.n], asText(s.b[:s.n])) {
+				continue
+			}
+			start, _ := s.in.source(s.start)
+			end, state := f.at(needle, v.text, s.at, s.n)
+			f.note(needle, v, start, end, state)
+		}
+	}
+}
+
+// try looks whether values stand at p. Behind where one may have begun all is
+// looked at again.
+func (f *finder) try(t *table, v *view, p int) {
+	if p > f.begun {
+		return
+	}
+	for _, n := range t.first[v.text[p]] {
+		if end, s := f.at(n, v.text, p, 0); s != absent {
+			start, _ := v.source(p)
+			if f.note(n, v, start, end, s); s != whole {
+				f.begun = p
+			}
+		}
+	}
+}
+
+// note keeps what was found.
+func (f *finder) note(n *needle, v *view, start, end int, s state) {
+	if s == begun || s == wholeAndMore {
+		f.hold = min(f.hold, start)
+	}
+	if s != whole && s != wholeAndMore {
+		return
+	}
+	_, end = v.source(end - 1)
+	found := span{f.base + start, f.base + end, n.name}
+	const lately = 4
+	for i := len(f.spans) - 1; i >= max(0, len(f.spans)-lately); i-- {
+		if old := &f.spans[i]; old.name == found.name && old.start <= found.start && found.start < old.end {
+			old.end = max(old.end, found.end)
+			return
+		}
+	}
+	f.spans = append(f.spans, found)
 }

@@ -24,7 +24,7 @@ func (s *scanner) markOf(name string) string {
 // the one that begins first, or else is the longest.
 func sorted(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.owner, b.owner))
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.name, b.name))
 	})
 	joined := spans[:0]
 	for _, s := range spans {
@@ -38,10 +38,10 @@ func sorted(spans []span) []span {
 }
 
 // named adds the names of those whose values were found, each once.
-func (s *scanner) named(names []string, spans []span) []string {
+func named(names []string, spans []span) []string {
 	for _, found := range spans {
-		if name := s.names[found.owner]; !slices.Contains(names, name) {
-			names = append(names, name)
+		if !slices.Contains(names, found.name) {
+			names = append(names, found.name)
 		}
 	}
 	return names
@@ -50,13 +50,13 @@ func (s *scanner) named(names []string, spans []span) []string {
 // replace puts marks in the place of values. Behind them stand names that were
 // not given.
 func (s *scanner) replace(text string, spans []span, found []string) (clean string, names []string) {
-	names = s.named(found, spans)
+	names = named(found, spans)
 	var b strings.Builder
 	b.Grow(len(text))
 	at := 0
 	for _, sp := range sorted(spans) {
 		b.WriteString(text[at:sp.start])
-		b.WriteString(s.marks[sp.owner])
+		b.WriteString(s.marks[sp.name])
 		at = sp.end
 	}
 	b.WriteString(text[at:])
@@ -197,12 +197,12 @@ func (v *Vault) Within(data []byte) (found []string) {
 		return nil
 	}
 	s := v.shared.scan.Load()
-	spans, _ := s.scan(view(data), true)
-	return s.named(nil, spans)
+	spans, _ := s.scan(asText(data), true)
+	return named(nil, spans)
 }
 
-// view is bytes as text for as long as they are looked at, without a copy.
-func view(b []byte) string {
+// asText is bytes as text for as long as they are looked at, without a copy.
+func asText(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // nobody changes them meanwhile
 }
 

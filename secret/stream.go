@@ -47,9 +47,9 @@ func (t *Stream) pass(piece string, final bool) string {
 		t.held = ""
 		return text
 	}
-	t.found = s.named(t.found, spans)
+	t.found = named(t.found, spans)
 	if t.covered > 0 {
-		spans = append(spans, span{0, t.covered, -1})
+		spans = append(spans, span{0, t.covered, ""})
 	}
 	var b strings.Builder
 	at := t.covered
@@ -59,7 +59,7 @@ func (t *Stream) pass(piece string, final bool) string {
 		}
 		if sp.start > 0 || t.covered == 0 { // else its mark was passed on before
 			b.WriteString(text[at:sp.start])
-			b.WriteString(s.marks[sp.owner])
+			b.WriteString(s.marks[sp.name])
 		}
 		at = sp.end
 	}

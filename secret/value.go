@@ -50,13 +50,6 @@ func (v Value) Len() int {
 	return len(v.open())
 }
 
-// wipe overwrites what the value and all its copies hold.
-func (v Value) wipe() {
-	if v.open != nil {
-		clear(v.open())
-	}
-}
-
 // String does not tell the value.
 func (v Value) String() string { return hidden }
 

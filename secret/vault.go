@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 )
 
 // Bounds of a value: what is shorter could not be told from other text, what is
@@ -17,10 +15,6 @@ const (
 	minSize = 4
 	maxSize = 32 << 10
 )
-
-// maxOld is how many values of one secret are kept out of texts: the present one,
-// and those that it had before.
-const maxOld = 8
 
 // Entry is one secret.
 type Entry struct {
@@ -39,17 +33,10 @@ type Vault struct {
 	shared  *shared // with those that were made from it, or it from
 }
 
-// shared are the values that were given out, by name and the newest last.
-type shared struct {
-	mu     sync.Mutex
-	values map[string][]string
-	scan   atomic.Pointer[scanner] // nil: there are none
-}
-
 // NewVault makes a vault of secrets by name: letters, digits, _, - and dots, at
 // most 64.
 func NewVault(entries map[string]Entry) (*Vault, error) {
-	v := &Vault{entries: make(map[string]Entry, len(entries)), shared: &shared{values: make(map[string][]string)}}
+	v := &Vault{entries: make(map[string]Entry, len(entries)), shared: newShared()}
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		if err := CheckName(name); err != nil {
 			return nil, err
@@ -102,7 +89,7 @@ func (v *Vault) Names() []string {
 // of texts by both.
 func (v *Vault) Narrow(names ...string) (*Vault, error) {
 	if v == nil {
-		v = &Vault{shared: &shared{values: make(map[string][]string)}}
+		v = &Vault{shared: newShared()}
 	}
 	child := &Vault{entries: make(map[string]Entry, len(names)), shared: v.shared}
 	for _, name := range names {
@@ -135,7 +122,7 @@ func (v *Vault) Check(ctx context.Context, name string) error {
 		return err
 	}
 	value, err := e.read(ctx, name)
-	value.wipe()
+	clear(value)
 	return err
 }
 
@@ -160,12 +147,11 @@ func (v *Vault) Use(ctx context.Context, toolName string, named []string, name s
 	if err != nil {
 		return err
 	}
-	defer value.wipe()
-	_ = value.Use(func(b []byte) error {
-		v.shared.remember(name, string(b))
-		return nil
-	})
-	return value.Use(use)
+	defer clear(value)
+	if err := v.shared.remember(name, string(value)); err != nil {
+		return fmt.Errorf("secret %s: %w", name, err)
+	}
+	return use(value)
 }
 
 func covers(pattern, name string) bool {
@@ -175,13 +161,14 @@ func covers(pattern, name string) bool {
 	return pattern == name
 }
 
-// read is the value, if it is one that can be kept out of texts.
-func (e *Entry) read(ctx context.Context, name string) (Value, error) {
-	value, err := e.Source.Value(ctx)
-	n := value.Len()
+// read is a copy of the value, if it is one that can be kept out of texts. The
+// source may keep its own.
+func (e *Entry) read(ctx context.Context, name string) (value []byte, err error) {
+	v, err := e.Source.Value(ctx)
+	n := v.Len()
 	switch {
 	case err != nil:
-		return Value{}, fmt.Errorf("secret %s: %w", name, err)
+		return nil, fmt.Errorf("secret %s: %w", name, err)
 	case n == 0:
 		err = errors.New("it is empty")
 	case n < minSize:
@@ -189,28 +176,8 @@ func (e *Entry) read(ctx context.Context, name string) (Value, error) {
 	case n > maxSize:
 		err = fmt.Errorf("got %d bytes, want at most %d", n, maxSize)
 	default:
+		_ = v.Use(func(b []byte) error { value = append(value, b...); return nil })
 		return value, nil
 	}
-	value.wipe()
-	return Value{}, fmt.Errorf("secret %s: %s: %w", name, e.Source, err)
-}
-
-// remember has a value found from now on.
-func (s *shared) remember(name, value string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	known := s.values[name]
-	if n := len(known); n > 0 && known[n-1] == value {
-		return
-	}
-	known = slices.DeleteFunc(slices.Clone(known), func(v string) bool { return v == value })
-	known = append(known, value)
-	s.values[name] = known[max(0, len(known)-maxOld):]
-	var names, values []string
-	for _, name := range slices.Sorted(maps.Keys(s.values)) {
-		for _, v := range s.values[name] {
-			names, values = append(names, name), append(values, v)
-		}
-	}
-	s.scan.Store(newScanner(names, values))
+	return nil, fmt.Errorf("secret %s: %s: %w", name, e.Source, err)
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/ferrule-dev/ferrule/secret"
 )
@@ -161,8 +163,9 @@ func TestNewVaultRefuses(t *testing.T) {
 
 // turning is a source whose value is another each time.
 type turning struct {
-	mu sync.Mutex
-	n  int
+	mu   sync.Mutex
+	n    int
+	more string
 }
 
 func (s *turning) String() string { return "turning" }
@@ -171,26 +174,60 @@ func (s *turning) Value(context.Context) (secret.Value, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.n++
-	return secret.NewValue(fmt.Appendf(nil, "value <%d>", s.n)), nil
+	return secret.NewValue(fmt.Appendf(nil, "value <%d>%s", s.n, s.more)), nil
 }
 
 func TestRotation(t *testing.T) {
 	t.Parallel()
-	v, err := secret.NewVault(map[string]secret.Entry{"a": {Source: new(turning), Tools: []string{"x"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 20 {
-		if err := v.Use(t.Context(), "x", []string{"a"}, "a", nothing); err != nil {
-			t.Fatal(err)
+	use := func(t *testing.T, v *secret.Vault, times int) {
+		t.Helper()
+		for range times {
+			if err := v.Use(t.Context(), "x", []string{"a"}, "a", nothing); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	t.Run("K3 older values are known, the oldest are not", func(t *testing.T) {
+	t.Run("K3 a value is known for an hour, and while it is one of the last eight", func(t *testing.T) {
 		t.Parallel()
-		for text, want := range map[string]string{"value <20>": "[secret a]", "value <13>": "[secret a]", "value <12>": "value <12>"} {
-			if got, _ := v.Scrub(text); got != want {
-				t.Errorf("Scrub(%q) = %q, want %q", text, got, want)
+		synctest.Test(t, func(t *testing.T) {
+			v, err := secret.NewVault(map[string]secret.Entry{"a": {Source: new(turning), Tools: []string{"x"}}})
+			if err != nil {
+				t.Fatal(err)
 			}
+			known := func(text string, want bool) {
+				t.Helper()
+				if _, found := v.Scrub(text); (len(found) > 0) != want {
+					t.Errorf("%q is known: %v, want %v", text, !want, want)
+				}
+			}
+			use(t, v, 200)
+			known("value <1>", true)
+			time.Sleep(time.Hour - time.Second)
+			use(t, v, 10)
+			known("value <1>", true)
+			time.Sleep(time.Minute)
+			use(t, v, 1)
+			known("value <200>", false)
+			known("value <201>", true)
+			time.Sleep(24 * time.Hour)
+			use(t, v, 1)
+			known("value <204>", false)
+			known("value <205>", true)
+			known("value <212>", true)
+		})
+	})
+	t.Run("K3 what could not be kept out of results is not given out", func(t *testing.T) {
+		t.Parallel()
+		long := &turning{more: strings.Repeat("x", 30<<10)}
+		v, err := secret.NewVault(map[string]secret.Entry{"a": {Source: long, Tools: []string{"x"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		use(t, v, 34)
+		used := false
+		err = v.Use(t.Context(), "x", []string{"a"}, "a", func([]byte) error { used = true; return nil })
+		if used || err == nil || !strings.HasPrefix(err.Error(), "secret a: refused: 34 other values") {
+			t.Errorf("used: %v, got %v", used, err)
 		}
 	})
 }
@@ -227,6 +264,7 @@ func TestSources(t *testing.T) {
 		{"K4 file that is too long", secret.File(path("e", strings.Repeat("x", 33<<10), 0o600)), "want at most 32768", true, false},
 		{"K4 command", sh("echo from a command"), "from a command", false, true},
 		{"K4 command with a clean environment", sh(`echo "[$FERRULE_TEST_OTHER]${HOME:+home}"`), "[]home", false, true},
+		{"K4 command with what it needs of the environment", secret.CommandWith([]string{"FERRULE_TEST_OTHER", "MORE=1"}, "sh", "-c", `echo "$FERRULE_TEST_OTHER, $MORE"`), "not for the program, 1", false, true},
 		{"K4 command that fails says why, not what", sh(`echo "the value is s3cr3tvalue" >&2; echo more >&2; echo s3cr3tvalue; exit 3`), `command "sh": exit status 3: the value is [secret it]`, true, true},
 		{"K4 command that is not there", secret.Command("ferrule-no-such-program"), "executable file not found", true, false},
 		{"K4 command that prints too much", sh("yes | head -c 40000"), "want at most 32768", true, true},
