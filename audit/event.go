@@ -62,6 +62,7 @@ const (
 	Answered  Kind = "answered"  // the answer reached its call
 	Changed   Kind = "changed"   // the input is another now
 	Moved     Kind = "moved"     // its claims are others now: it is scheduled anew
+	Governed  Kind = "governed"  // somebody changed what may run: a mode, a rule
 	Begun     Kind = "begun"     // it is about to change something; on the record before it does
 	Started   Kind = "started"   // the tool runs
 	Updated   Kind = "updated"   // output or progress while it runs
@@ -80,7 +81,7 @@ const (
 // Kinds lists every kind.
 func Kinds() []Kind {
 	return []Kind{
-		Registered, Removed, Found, Refreshed, Requested, Decided, Asked, Answered, Changed, Moved, Started, Updated, Blocked,
-		Used, Scrubbed, Joined, Retried, Cut, Ended, GivenUp, Late, Resolved,
+		Registered, Removed, Found, Refreshed, Requested, Decided, Asked, Answered, Changed, Moved, Governed, Begun, Started, Updated,
+		Blocked, Used, Scrubbed, Joined, Retried, Cut, Ended, GivenUp, Late, Resolved,
 	}
 }
