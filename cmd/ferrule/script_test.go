@@ -185,7 +185,7 @@ func (s *script) plain(text string, err error) string {
 	if err != nil {
 		text = err.Error() + "\n"
 	}
-	text = regexp.MustCompile(s.base.Format(time.DateOnly)+`[ T]\d\d:\d\d:\d\dZ?|after \d+m?s\b`).ReplaceAllString(text, "TIME") // which is another each time
+	text = regexp.MustCompile(s.base.Format(time.DateOnly)+`[ T]\d\d:\d\d:\d\dZ?|after [\d.]+m?s\b`).ReplaceAllString(text, "TIME") // which is another each time
 	return strings.ReplaceAll(text, s.dir, "$DIR")
 }
 
