@@ -87,11 +87,23 @@ func (c *call) edit(a policy.Answer) (changed bool, failure *tool.Error) {
 	return changed, failure
 }
 
-func allowWord(yes bool) string {
-	if yes {
-		return "allow"
+// said is an answer in words, for the record.
+func said(a *policy.Answer) string {
+	text := "reject"
+	switch {
+	case a.Allow && a.Always:
+		text = "allow, and always " + a.Rule
+	case a.Allow && a.Rule != "":
+		text = "allow, and for this session " + a.Rule
+	case a.Allow:
+		text = "allow"
 	}
-	return "reject"
+	for _, why := range []string{a.Reason, a.Message} {
+		if why != "" {
+			text += ": " + why
+		}
+	}
+	return text
 }
 
 // sameQuestion reports whether an answer to one is an answer to the other.
@@ -138,6 +150,7 @@ func (c *call) show(note string) policy.Question {
 			q.Reason = because(q.Reason, text)
 		}
 	}
+	c.scrubQuestion(&q)
 	return q
 }
 
@@ -178,7 +191,6 @@ func (c *call) put(q *policy.Question) *tool.Error {
 		return c.unasked(fmt.Errorf("the arguments hold the value of the secret %s, which nobody may be shown", strings.Join(held, ", ")))
 	}
 	q.ID = c.questionID()
-	c.scrubQuestion(q)
 	c.posed++
 	if err := c.listen(q); err != nil {
 		return c.unasked(err)
@@ -240,7 +252,7 @@ func (c *call) use(q *policy.Question) (a policy.Answer, waiting bool, failure *
 		return a, false, c.unusable(err)
 	}
 	if c.turn.set.noted() {
-		c.emit(audit.Event{Kind: audit.Answered, By: a.By, Text: allowWord(a.Allow), Question: q.ID})
+		c.emit(audit.Event{Kind: audit.Answered, By: a.By, Text: said(&a), Question: q.ID})
 	}
 	if !a.Allow {
 		return a, false, c.rejected(a)
@@ -298,6 +310,7 @@ func (c *call) want(text string) *tool.Error {
 	q := c.show("")
 	q.Wants, q.Reason, q.Rule, q.Offers, q.Hooked = text, "", "", nil, c.turn.hooksAs()
 	q.Allowed = c.ruling != nil
+	c.scrubQuestion(&q)
 	if err := c.put(&q); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -37,6 +38,12 @@ func (s *Session) SetMode(ctx context.Context, m policy.Mode) error {
 	})
 	if err != nil {
 		return fmt.Errorf("session %q: mode %s: %w", s.caller.Session, m, err)
+	}
+	if set := &s.rt.set; set.noted() {
+		set.emit(audit.Event{Kind: audit.Governed, Session: s.caller.Session, By: s.caller.Principal, Text: "mode " + string(m)})
+		if err := set.flush(ctx); err != nil {
+			return fmt.Errorf("session %q: mode %s is set, but not on the record: %w", s.caller.Session, m, err)
+		}
 	}
 	return nil
 }
@@ -136,7 +143,7 @@ func (t *Turn) ungoverned() *tool.Error {
 
 // turnBlock is how many numbers of turns are taken from the ledger at once. What
 // is left of them when the process ends is no turn's.
-const turnBlock = 64
+const turnBlock = 256
 
 // nextTurn is the number of a new turn. Where there is a ledger no other process
 // gives the same.

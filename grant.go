@@ -33,7 +33,7 @@ func (c *call) granted(r *policy.Ruling) *policy.Grant {
 // answeredBy puts on the record that a grant answered.
 func (c *call) answeredBy(g *policy.Grant) {
 	if c.turn.set.noted() {
-		c.emit(audit.Event{Kind: audit.Answered, By: "rule " + g.ID, Text: allowWord(true) + ": " + g.Rule, Question: g.Question})
+		c.emit(audit.Event{Kind: audit.Answered, By: "rule " + g.ID, Text: "allow: " + g.Rule, Question: g.Question})
 	}
 }
 

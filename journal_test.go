@@ -81,6 +81,11 @@ func (s tardy) Begin(ctx context.Context, r durable.Record) (durable.Record, err
 	return s.Journal.Begin(context.WithoutCancel(ctx), r)
 }
 
+// prompt says of a journal that it is; without one it panics.
+type prompt struct{ durable.Journal }
+
+func (prompt) Prompt() {}
+
 func TestJournal(t *testing.T) {
 	t.Parallel()
 	keyed := func(_ *ferrule.Runtime, send *tool.Tool) {
@@ -105,18 +110,27 @@ func TestJournal(t *testing.T) {
 			}
 		})
 	})
-	t.Run("J4 a record that is made too late is taken back: the call did not run", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			d := newDesk()
-			_, res := d.process(t, func(rt *ferrule.Runtime, _ *tool.Tool) {
-				rt.Journal = tardy{d.journal, 5500 * time.Millisecond}
-			}).turn(t, 0, sending("a"))
-			wantFailure(t, res[0], tool.Failed, "This call could not be put on the record, so it did not run.")
-			if list, err := d.journal.Open(t.Context(), durable.Place{}); err != nil || len(list) > 0 {
-				t.Errorf("got the records %+v, %v, want none", list, err)
-			}
+	for name, broken := range map[string]func(durable.Journal) durable.Journal{
+		"J4 a record that is made too late is taken back: the call did not run":              func(j durable.Journal) durable.Journal { return tardy{j, 5500 * time.Millisecond} },
+		"J4 also that of a journal that is prompt":                                           func(j durable.Journal) durable.Journal { return prompt{tardy{j, 5500 * time.Millisecond}} },
+		"J4 a journal that never answers: the call did not run, and is not waited for":       func(j durable.Journal) durable.Journal { return tardy{fullJournal{j}, time.Hour} },
+		"J4 one that panics where the call is: the call did not run, and nothing else fails": func(durable.Journal) durable.Journal { return prompt{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				d := newDesk()
+				began := time.Now()
+				_, res := d.process(t, func(rt *ferrule.Runtime, _ *tool.Tool) { rt.Journal = broken(d.journal) }).turn(t, 0, sending("a"))
+				wantFailure(t, res[0], tool.Failed, "This call could not be put on the record, so it did not run.")
+				if took := time.Since(began); took > 6*time.Second {
+					t.Errorf("took %s, want at most 6 s", took)
+				}
+				if list, err := d.journal.Open(t.Context(), durable.Place{}); err != nil || len(list) > 0 {
+					t.Errorf("got the records %+v, %v, want none", list, err)
+				}
+			})
 		})
-	})
+	}
 	t.Run("J2 one that failed has that as its result", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			fails := func(_ *ferrule.Runtime, send *tool.Tool) {
@@ -198,7 +212,7 @@ func TestJournal(t *testing.T) {
 			d.crash()
 			other := func(_ *ferrule.Runtime, send *tool.Tool) { send.Description = "Send it elsewhere." }
 			got, runs = again(t, d, other, n, sending("a"))
-			if wantFailure(t, got, tool.Failed, "This turn had another call in this place."); runs != 0 {
+			if wantFailure(t, got, tool.Failed, "This call has been made already, and has ended. Its tool has changed since, so what came of it is not given."); runs != 0 {
 				t.Errorf("another definition: ran %d times", runs)
 			}
 		})

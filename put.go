@@ -3,92 +3,10 @@ package ferrule
 import (
 	"context"
 	"fmt"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
 )
-
-// book is the log that events go into.
-type book struct {
-	audit.Log
-	missing atomic.Uint64 // events that it did not take
-	why     atomic.Pointer[error]
-	room    sync.Pool // *[1]audit.Event: what is handed on would be made anew each time
-}
-
-// take hands an event on. What is thrown is an error.
-func (b *book) take(e *audit.Event) (kept bool, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = thrown(r)
-		}
-	}()
-	room, _ := b.room.Get().(*[1]audit.Event)
-	if room == nil {
-		room = new([1]audit.Event)
-	}
-	room[0] = *e
-	kept, err = b.Append(room[:]...)
-	room[0] = audit.Event{}
-	b.room.Put(room)
-	return kept, err
-}
-
-// noted reports whether somebody wants to know of events: else none is made.
-func (s *settings) noted() bool { return s.observe != nil || s.book != nil }
-
-// emit puts an event on the record, and tells the observer.
-func (s *settings) emit(e audit.Event) { s.send(&e) }
-
-// send is emit, and reports whether the event stays on the record already.
-func (s *settings) send(e *audit.Event) (kept bool) {
-	s.scrubEvent(e)
-	if e.Time.IsZero() {
-		e.Time = time.Now()
-	}
-	kept = s.put(e)
-	s.tell(*e)
-	return kept
-}
-
-// put puts an event on the record, and reports whether it stays there already.
-// Where that fails, the calls that are under way fail: see unwritten.
-func (s *settings) put(e *audit.Event) (kept bool) {
-	if s.book == nil || e.Kind == audit.Updated {
-		return true
-	}
-	kept, err := s.book.take(e)
-	if err != nil {
-		s.book.miss(err)
-	}
-	return kept
-}
-
-// miss remembers that an event is not on the record.
-func (b *book) miss(err error) {
-	b.why.Store(&err)
-	b.missing.Add(1)
-}
-
-// tell tells the observer. A panic there is nobody's failure.
-func (s *settings) tell(e audit.Event) {
-	if s.observe == nil {
-		return
-	}
-	defer func() { _ = recover() }()
-	s.observe(e)
-}
-
-// missing is how many events were not put on the record so far.
-func (s *settings) missing() uint64 {
-	if s.book == nil {
-		return 0
-	}
-	return s.book.missing.Load()
-}
 
 // unwritten is why a call cannot go on: something that happened since it arrived
 // is not on the record.
@@ -119,17 +37,6 @@ func (c *call) flush() error {
 		return err
 	}
 	return c.unwritten()
-}
-
-func (s *settings) flush(ctx context.Context) error {
-	if s.book == nil {
-		return nil
-	}
-	_, err := bounded(ctx, ledgerTime, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.book.Flush(ctx) })
-	if err != nil {
-		return fmt.Errorf("Runtime.Log: %w", err)
-	}
-	return nil
 }
 
 // argsAs are arguments of a call as the record may hold them; where there is none
@@ -175,9 +82,10 @@ func (c *call) putDown(res, kept tool.Result) tool.Result {
 	return res
 }
 
-// recordableInput are arguments as records may hold them.
+// recordableInput are arguments as records may hold them. What no tool is there
+// for may be meant for one whose arguments are secret.
 func (c *call) recordableInput(text string) string {
-	if in, _ := c.secret(); in {
+	if in, _ := c.secret(); in || c.entry == nil && c.turn.view.session.rt.reg.find(c.first.CalledAs) == nil {
 		return withheld
 	}
 	return c.turn.set.scrubText(text)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -56,21 +57,31 @@ func (t *Turn) lookBack() {
 
 // cutShort reports whether a crash has cut off this call, so that it is not known
 // what became of it: that is what the model is told, whatever has become of the
-// tool since.
+// tool since. It also says so of a call that is done, and of one that could run
+// again, where the tool is another now: neither its result nor another run would
+// be those of this call.
 func (c *call) cutShort() bool {
 	p := c.turn.past
 	if p == nil || p.err != nil {
 		return false
 	}
 	had, ok := p.calls[c.index]
-	if !ok {
+	if args, _, _ := strings.Cut(had.Given, "/"); !ok || args != c.givenArgs() {
 		return false
 	}
-	fate, _ := had.Fate()
-	if args, _, _ := strings.Cut(had.Given, "/"); fate != durable.FateUnknown || args != c.givenArgs() {
+	changed := !c.unresolved && (c.entry == nil || had.Given != c.given())
+	switch fate, _ := had.Fate(); {
+	case fate == durable.FateUnknown, changed && fate == durable.FateAgain:
+		c.known = leftBehind(&had)
+	case changed && fate == durable.FateDone:
+		c.known = &tool.Error{
+			Kind: tool.Failed, Text: "This call has been made already, and has ended. Its tool has changed since, so what came of it is not given.",
+			Detail: fmt.Sprintf("call %s of %s ended at %s: `ferrule journal show %s` has its result", had.ID, had.Tool, had.Ended.Format(time.RFC3339), had.ID),
+		}
+	default:
 		return false
 	}
-	c.known, c.final, c.unresolved = leftBehind(&had), true, false
+	c.final, c.unresolved = true, false
 	return true
 }
 

@@ -124,7 +124,7 @@ func (s *scrubber) clean(err error, looked *int) bool {
 	if *looked++; *looked > maxCauses {
 		return false
 	}
-	texts := []string{err.Error()}
+	texts := []string{err.Error(), fmt.Sprintf("%+v", err), fmt.Sprintf("%#v", err)}
 	switch e := err.(type) { //nolint:errorlint // those in it are looked at below
 	case *tool.Error:
 		if e != nil {

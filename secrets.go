@@ -32,9 +32,13 @@ func (c *call) useSecret(ctx context.Context, l *lease, name string, use func([]
 		err = fmt.Errorf("secret %s: refused: Runtime.Secrets is not set", name)
 	default:
 		err = v.Use(ctx, c.entry.wire, c.entry.tool.Secrets, name, func(value []byte) error {
-			if used = true; set.noted() {
+			if set.noted() {
 				set.emit(c.eventOf(l.req, audit.Event{Kind: audit.Used, Text: name}))
 			}
+			if err := c.unwritten(); err != nil {
+				return err
+			}
+			used = true
 			return use(value)
 		})
 	}
@@ -117,18 +121,26 @@ func (s *settings) scrubText(text string) string {
 }
 
 // scrubEvent takes values out of the texts of an event. Results and updates have
-// been scrubbed before. The request is the call as it was made.
+// been scrubbed before. The arguments in the request are as they were made.
 func (s *settings) scrubEvent(e *audit.Event) {
 	if !s.secrets.Live() {
 		return
 	}
-	for _, text := range []*string{&e.Name, &e.By, &e.Text, &e.Args} {
+	for _, text := range []*string{&e.Session, &e.Name, &e.By, &e.Text, &e.Args} {
 		*text = s.scrubText(*text)
 	}
 	if e.Decision != nil {
 		d := *e.Decision
 		d.Reason, d.Rule, d.Message = s.scrubText(d.Reason), s.scrubText(d.Rule), s.scrubText(d.Message)
 		e.Decision = &d
+	}
+	if e.Request != nil {
+		r := *e.Request
+		who := &r.Caller
+		for _, text := range []*string{&r.Name, &r.CalledAs, &r.CallID, &who.Tenant, &who.Principal, &who.Session, &who.Client, &who.Agent, &who.Run} {
+			*text = s.scrubText(*text)
+		}
+		e.Request = &r
 	}
 }
 

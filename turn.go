@@ -94,7 +94,8 @@ type TurnOptions struct {
 	Limit int
 }
 
-// Number is the turn's place in its session, from 1.
+// Number is the turn's place in its session, from 1. With a ledger numbers are
+// taken in blocks: after a restart there is a gap.
 func (t *Turn) Number() int { return t.number }
 
 // hostTime is how long calls that are not cancelled go on after the host's stop.

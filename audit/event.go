@@ -81,7 +81,7 @@ const (
 // Kinds lists every kind.
 func Kinds() []Kind {
 	return []Kind{
-		Registered, Removed, Found, Refreshed, Requested, Decided, Asked, Answered, Changed, Moved, Governed, Begun, Started, Updated,
-		Blocked, Used, Scrubbed, Joined, Retried, Cut, Ended, GivenUp, Late, Resolved,
+		Registered, Removed, Found, Refreshed, Requested, Decided, Asked, Answered, Governed, Changed, Moved, Begun, Started, Updated, Blocked,
+		Used, Scrubbed, Joined, Retried, Cut, Ended, GivenUp, Late, Resolved,
 	}
 }

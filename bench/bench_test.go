@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -157,5 +158,36 @@ func TestReadmeHasTheMarks(t *testing.T) {
 		if !strings.Contains(string(text), begin) || !strings.Contains(string(text), end) {
 			t.Errorf("README.md: want the marks %q and %q", begin, end)
 		}
+	}
+}
+
+func TestJournalledCallsAreMeasured(t *testing.T) {
+	rows, err := measureJournal(t.Context(), journalSizes{tries: 2, calls: 2, rounds: 1, together: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 3 {
+		t.Fatalf("got %d rows, want 3", len(rows))
+	}
+	for _, r := range rows {
+		if r.Ratio <= 0 || r.most <= 0 {
+			t.Errorf("%s: got the ratio %v and the bound %v, want both", r.Name, r.Ratio, r.most)
+		}
+	}
+}
+
+func TestJournalledFloorIsDurable(t *testing.T) {
+	db, insert, err := bareInsert(t.Context(), filepath.Join(t.TempDir(), "bare.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	var mode, lines string
+	if err := errors.Join(insert(), insert(), db.QueryRowContext(t.Context(), "PRAGMA journal_mode").Scan(&mode),
+		db.QueryRowContext(t.Context(), "SELECT (SELECT * FROM pragma_synchronous) || ' ' || count(*) FROM lines").Scan(&lines)); err != nil {
+		t.Fatal(err)
+	}
+	if mode != "wal" || lines != "2 2" {
+		t.Errorf("got %s and %q, want wal, FULL and 2 lines", mode, lines)
 	}
 }

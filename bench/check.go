@@ -81,9 +81,9 @@ func (f ownFigures) missed() []miss {
 // suite is all that is measured of Ferrule itself, and what came of it last. Its
 // works are made anew each time: what they keep would be in the way of the rest.
 type suite struct {
-	works                                   func() ([]work, error)
-	rows                                    []row // of the works
-	started, waited, kept, refused, handled part
+	works                                               func() ([]work, error)
+	rows                                                []row // of the works
+	started, waited, journalled, kept, refused, handled part
 }
 
 // part is figures that are always measured together.
@@ -99,10 +99,11 @@ func newSuite(ctx context.Context) *suite {
 			started, err := goroutines(ctx)
 			return []row{started}, err
 		}},
-		waited:  part{measure: func() ([]row, error) { return wall(ctx) }},
-		kept:    part{measure: func() ([]row, error) { return results(ctx) }},
-		refused: part{measure: refusals},
-		handled: part{measure: handlings},
+		waited:     part{measure: func() ([]row, error) { return wall(ctx) }},
+		journalled: part{measure: func() ([]row, error) { return journalTimes(ctx) }},
+		kept:       part{measure: func() ([]row, error) { return results(ctx) }},
+		refused:    part{measure: refusals},
+		handled:    part{measure: handlings},
 	}
 }
 
@@ -133,12 +134,12 @@ func (s *suite) measure(again []string) (f ownFigures, err error) {
 	if err != nil {
 		return f, err
 	}
-	for _, p := range []*part{&s.started, &s.waited, &s.kept, &s.refused, &s.handled} {
+	for _, p := range []*part{&s.started, &s.waited, &s.journalled, &s.kept, &s.refused, &s.handled} {
 		if err := p.renew(again); err != nil {
 			return f, err
 		}
 	}
-	return ownFigures{s.rows, slices.Concat(compared, scrubbingTimes(s.rows), s.started.rows, s.waited.rows, s.kept.rows), s.refused.rows, s.handled.rows}, nil
+	return ownFigures{s.rows, slices.Concat(compared, scrubbingTimes(s.rows), s.started.rows, s.waited.rows, s.journalled.rows, s.kept.rows), s.refused.rows, s.handled.rows}, nil
 }
 
 func (s *suite) measureWorks(again []string) error {

@@ -9,12 +9,19 @@ require (
 	github.com/tmc/langchaingo v0.1.14
 	google.golang.org/adk v0.3.0
 	google.golang.org/genai v1.41.0
+	modernc.org/sqlite v1.60.0
 )
 
 require (
 	github.com/cedar-policy/cedar-go v1.9.0 // indirect
 	github.com/dlclark/regexp2/v2 v2.5.1 // indirect
+	github.com/mattn/go-isatty v0.0.24 // indirect
+	github.com/ncruces/go-strftime v1.0.0 // indirect
+	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/tiktoken-go/tokenizer v0.10.0 // indirect
+	modernc.org/libc v1.77.1 // indirect
+	modernc.org/mathutil v1.7.1 // indirect
+	modernc.org/memory v1.12.1 // indirect
 )
 
 require (

@@ -54,6 +54,16 @@ type Journal interface {
 	Open(ctx context.Context, of Place) ([]Record, error)
 }
 
+// Prompt is a journal whose Begin and End return within a second of the end of
+// their context, whatever they wait for: what they began and did not see the end
+// of they take back. It is called where the call is; another one is called on a
+// goroutine of its own, which can be left behind.
+type Prompt interface {
+	Journal
+	// Prompt does nothing.
+	Prompt()
+}
+
 // Place is where a call stands. No other call ever stands there.
 type Place struct {
 	Tenant    string `json:"tenant,omitempty"`

@@ -125,7 +125,7 @@ func (s *Store) Append(events ...audit.Event) (kept bool, err error) {
 	if lines > 0 || len(sh.lines) == 0 { // its job is queued, or there is nothing to do
 		return false, nil
 	}
-	_, err = s.queue(&job{
+	err = s.queue(&job{
 		lazy: true,
 		do:   func(ctx context.Context, p *pen) error { return s.ink(ctx, p, sh) },
 		kept: func() { l.kept(sh) },

@@ -327,7 +327,7 @@ func TestLogHead(t *testing.T) {
 	})
 }
 
-var changes = flag.Int("changes", 60, "random changes of a log to be found")
+var changes = flag.Int("changes", 30, "random changes of a log to be found")
 
 // changing is a log in a file and a second connection to it, as somebody has who
 // changes it.

@@ -15,6 +15,7 @@ import (
 
 func openBlobs(t *testing.T, dir string) (*store.Store, *store.Blobs) {
 	t.Helper()
+	lay(t, filepath.Join(dir, "f.db"))
 	s, err := store.Open(t.Context(), filepath.Join(dir, "f.db"))
 	if err != nil {
 		t.Fatal(err)

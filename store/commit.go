@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -52,7 +53,7 @@ type committer struct {
 	alarm  *time.Timer
 	wake   chan struct{} // of one
 	ending chan struct{} // is closed with the store
-	crowd  int           // how many who wait went together last
+	crowd  int           // how many who wait went together lately
 	began  bool          // the goroutine is there
 	closed bool
 	works  sync.WaitGroup
@@ -64,39 +65,52 @@ type committer struct {
 // failed. Where ctx ends before the transaction began it is never done; after
 // that it is waited for, so that an error never hides that it was done.
 func (s *Store) commit(ctx context.Context, what string, synced bool, do func(context.Context, *pen) error) error {
+	return s.commitBy(ctx, what, synced, do, nil)
+}
+
+// lateTime is how long after the end of its context a job that has begun is waited
+// for by commitBy.
+const lateTime = 500 * time.Millisecond
+
+// commitBy is commit that does not wait for ever for a disk that hangs: late is
+// called, some time, with what became of a job that was left behind; nil: it waits.
+func (s *Store) commitBy(ctx context.Context, what string, synced bool, do func(context.Context, *pen) error, late func(error)) error {
 	err := ctx.Err()
 	if err == nil {
 		err = s.usable()
 	}
 	if err == nil {
 		j := &job{do: do, synced: synced, done: make(chan error, 1)}
-		var alone bool
-		if alone, err = s.queue(j); err == nil { //nolint:contextcheck // who does it lives as long as the store
-			err = s.await(ctx, j, alone)
+		if err = s.queue(j); err == nil { //nolint:contextcheck // who does it lives as long as the store
+			err = s.commits.await(ctx, j, late)
 		}
 	}
 	return s.fault(ctx, what, err)
 }
 
-// await waits for a job. Who is alone does it itself: to wake another goroutine
-// takes longer.
-func (s *Store) await(ctx context.Context, j *job, alone bool) error {
-	c := &s.commits
-	if alone && s.pen.try() {
-		s.batch(context.WithoutCancel(ctx), ctx)
-		s.pen.leave()
-		c.next()
-	} else {
-		c.call()
-	}
+// await waits for a job. The goroutine does it also where there is no other: the
+// stack that SQLite needs has grown there once, and would grow anew in each call's.
+func (c *committer) await(ctx context.Context, j *job, late func(error)) error {
+	c.call()
 	select {
 	case err := <-j.done:
 		return err
 	case <-ctx.Done():
-		if c.drop(j) {
-			return ctx.Err()
-		}
+	}
+	if c.drop(j) {
+		return ctx.Err()
+	}
+	if late == nil {
 		return <-j.done
+	}
+	wait := time.NewTimer(lateTime)
+	defer wait.Stop()
+	select {
+	case err := <-j.done:
+		return err
+	case <-wait.C:
+		go func() { late(<-j.done) }()
+		return fmt.Errorf("it took too long, and is not known to be done: see what the system says about the disk: %w", ctx.Err())
 	}
 }
 
@@ -105,7 +119,7 @@ func (s *Store) await(ctx context.Context, j *job, alone bool) error {
 func (s *Store) later(what string, do func(context.Context, *pen) error) error {
 	err := s.usable()
 	if err == nil {
-		_, err = s.queue(&job{do: do, lazy: true})
+		err = s.queue(&job{do: do, lazy: true})
 	}
 	return s.fault(s.life, what, err)
 }
@@ -114,17 +128,16 @@ func (s *Store) flush(ctx context.Context, what string) error {
 	return s.commit(ctx, what, false, func(context.Context, *pen) error { return nil })
 }
 
-// queue puts a job at the end, and starts the goroutine if there is none. It
-// reports whether there was nobody else for a while.
-func (s *Store) queue(j *job) (alone bool, err error) {
+// queue puts a job at the end, and starts the goroutine if there is none.
+func (s *Store) queue(j *job) error {
 	c := &s.commits
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.closed:
-		return false, errClosed
+		return errClosed
 	case j.lazy && c.lazy >= mostLazy:
-		return false, fmt.Errorf("got more than %d lines that could not be written yet: see what else the store says", mostLazy)
+		return fmt.Errorf("got more than %d lines that could not be written yet: see what else the store says", mostLazy)
 	}
 	c.queue = append(c.queue, j)
 	if !c.began {
@@ -135,12 +148,12 @@ func (s *Store) queue(j *job) (alone bool, err error) {
 		c.works.Go(func() { s.work(ctx) })
 	}
 	if !j.lazy {
-		return len(c.queue) == c.lazy+1 && c.crowd <= 1, nil
+		return nil
 	}
 	if c.lazy++; c.lazy == 1 {
 		c.alarm.Reset(lazyTime)
 	}
-	return false, nil
+	return nil
 }
 
 // call wakes the goroutine.
@@ -157,13 +170,6 @@ func (c *committer) ring() {
 	c.due = true
 	c.mu.Unlock()
 	c.call()
-}
-
-// next wakes it if there is something to do.
-func (c *committer) next() {
-	if some, _ := c.pending(); some {
-		c.call()
-	}
 }
 
 // drop takes a job out of the queue; false: it has begun.
@@ -187,70 +193,70 @@ func (s *Store) work(ctx context.Context) {
 		case <-c.ending:
 			closing = true
 		}
-		for more := true; more; {
-			c.gather()
+		for more, meanwhile := true, false; more; meanwhile = true {
+			c.gather(meanwhile)
 			if s.pen.take(ctx) != nil {
 				return
 			}
-			more = s.batch(ctx, ctx)
+			more = s.batch(ctx)
 			s.pen.leave()
 		}
 	}
 }
 
-// gather lets those come who went together the last time, who are about to queue
-// again: else there would be two crowds, which go by turns. It waits for nobody who
-// has something else to do.
-func (c *committer) gather() {
-	want := -1
-	for had, quiet := 0, 0; quiet < 10; {
+// gatherTime is how long those who went together lately are waited for after one
+// of them has come.
+const gatherTime = 30 * time.Microsecond
+
+// gather lets those come who went together lately, who are about to queue
+// again: else there would be two crowds, which go by turns. Those who queued
+// meanwhile are others. It waits for nobody who has something else to do.
+func (c *committer) gather(meanwhile bool) {
+	want, had := -1, 0
+	var since time.Time
+	for {
 		c.mu.Lock()
 		n, crowd := len(c.queue)-c.lazy, c.crowd
 		c.mu.Unlock()
 		if want < 0 {
-			want = n + crowd
+			want = crowd
+			if meanwhile {
+				want += n
+			}
 		}
 		switch {
 		case n >= want || n == 0 || crowd <= 1:
 			return
-		case n == had:
-			quiet++
-		default:
-			had, quiet = n, 0
+		case n != had:
+			had, since = n, time.Now()
+		case time.Since(since) > gatherTime:
+			return
 		}
 		runtime.Gosched()
 	}
 }
 
-// pending reports whether there is something to do now, and whether any of it is
-// to be synced.
-func (c *committer) pending() (some, synced bool) {
+// pending reports whether there is something to do now.
+func (c *committer) pending() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	some = c.lazy > 0 && (c.due || c.closed) || len(c.queue) > c.lazy
-	return some, some && slices.ContainsFunc(c.queue[:min(len(c.queue), mostJobs)], func(j *job) bool { return j.synced })
+	return c.lazy > 0 && (c.due || c.closed) || len(c.queue) > c.lazy
 }
 
-// begun takes jobs from the queue, which then cannot be dropped any more. Where
-// the commit is not synced it leaves those that are to be, and all behind them.
-func (c *committer) begun(synced bool) []*job {
+// begun takes jobs from the queue, which then cannot be dropped any more.
+func (c *committer) begun() []*job {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := min(len(c.queue), mostJobs)
-	if !synced {
-		if i := slices.IndexFunc(c.queue[:n], func(j *job) bool { return j.synced }); i >= 0 {
-			n = i
-		}
-	}
 	jobs := slices.Clone(c.queue[:n])
 	c.queue = slices.Delete(c.queue, 0, n)
-	c.crowd = n
 	for _, j := range jobs {
 		if j.lazy {
 			c.lazy--
-			c.crowd--
+			n--
 		}
 	}
+	c.crowd = max(n, c.crowd*3/4) // some may come too late once
 	if c.lazy == 0 {
 		c.due = false
 		c.alarm.Stop()
@@ -267,13 +273,19 @@ func (c *committer) back(jobs []*job, err error) bool {
 	for _, j := range jobs {
 		if j.lazy {
 			lazy = append(lazy, j)
-		} else {
+		}
+	}
+	goOn := lazy == nil || c.wait(lazy)
+	for _, j := range jobs {
+		if !j.lazy {
 			j.done <- err
 		}
 	}
-	if lazy == nil {
-		return true
-	}
+	return goOn
+}
+
+// wait has lazy jobs be the first of the queue again, for a better time.
+func (c *committer) wait(lazy []*job) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.queue = slices.Concat(lazy, c.queue)
@@ -287,21 +299,19 @@ func (c *committer) back(jobs []*job, err error) bool {
 
 // batch does what is queued in one transaction, and reports whether to go on. The
 // jobs are taken when the transaction has begun, so that whoever comes while it
-// waits for its turn goes along. Who has the turn calls it; where wait ends before
-// the transaction has begun nothing is done.
-func (s *Store) batch(ctx, wait context.Context) bool {
+// waits for its turn goes along. Who has the turn calls it.
+func (s *Store) batch(ctx context.Context) bool {
 	c := &s.commits
-	some, synced := c.pending()
-	if !some {
+	if !c.pending() {
 		return false
 	}
-	if err := s.enter(ctx, wait, synced); err != nil {
-		if wait.Err() != nil {
-			return true
-		}
-		return c.back(c.begun(true), err)
+	if u := s.unsure.Load(); u != nil {
+		return c.back(c.begun(), u)
 	}
-	jobs := c.begun(synced)
+	if err := s.pen.begin(ctx); err != nil {
+		return c.back(c.begun(), err)
+	}
+	jobs := c.begun()
 	err := s.perform(ctx, jobs)
 	switch {
 	case err == nil:
@@ -310,16 +320,16 @@ func (s *Store) batch(ctx, wait context.Context) bool {
 			s.empty(ctx)
 		}
 		return true
-	case len(jobs) == 1:
+	case len(jobs) == 1 || s.unsure.Load() != nil:
 		return c.back(jobs, err)
 	}
 	for i, j := range jobs { // one of them is to blame, or none
 		alone := jobs[i : i+1]
-		if err = s.enter(ctx, ctx, j.synced); err != nil {
+		if err = s.pen.begin(ctx); err != nil {
 			return c.back(jobs[i:], err)
 		}
 		if err = s.perform(ctx, alone); err != nil {
-			if j.lazy {
+			if j.lazy || s.unsure.Load() != nil {
 				return c.back(jobs[i:], err)
 			}
 			c.back(alone, err)
@@ -330,18 +340,11 @@ func (s *Store) batch(ctx, wait context.Context) bool {
 	return true
 }
 
-// enter begins a transaction.
-func (s *Store) enter(ctx, wait context.Context, synced bool) error {
-	if err := s.pen.sync(ctx, synced); err != nil {
-		return err
-	}
-	return s.pen.begin(ctx, wait)
-}
-
 // perform does jobs and ends the transaction: all of them are committed, except
-// those with a verdict, or none.
+// those with a verdict, or none. It is synced where one of them asks for that.
 func (s *Store) perform(ctx context.Context, jobs []*job) error {
 	err := s.pen.current(ctx)
+	synced, wrote := false, false
 	for _, j := range jobs {
 		if err != nil {
 			break
@@ -351,6 +354,7 @@ func (s *Store) perform(ctx context.Context, jobs []*job) error {
 		if j.err != nil && (j.lazy || s.pen.wrote || code(j.err) != 0) {
 			err = j.err
 		}
+		synced, wrote = synced || j.synced, wrote || s.pen.wrote
 	}
 	if err == nil {
 		err = s.moved() // then nobody else would know of it, nor a later process
@@ -359,7 +363,27 @@ func (s *Store) perform(ctx context.Context, jobs []*job) error {
 		s.pen.undo(ctx)
 		return err
 	}
-	return s.pen.end(ctx)
+	if err := s.pen.end(ctx); err != nil || !synced || !wrote {
+		return err
+	}
+	return s.sync()
+}
+
+// sync has what was committed be on the disk. Where that fails nobody knows what
+// is, nor would a later sync say so: then nothing is done by this store any more.
+func (s *Store) sync() error {
+	err := s.pen.sync()
+	if u, ok := errors.AsType[*unsynced](err); ok {
+		s.unsure.CompareAndSwap(nil, u)
+	}
+	return err
+}
+
+// Commits is how many transactions this store has made since it was opened for
+// what shares them, which is calls and lines of the log, and how many things they
+// did. The fewer for as many, the more has shared a sync.
+func (s *Store) Commits() (commits, things int64) {
+	return s.commits.commits.Load(), s.commits.jobs.Load()
 }
 
 // finish tells who waits.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/store"
 )
 
@@ -133,19 +135,95 @@ func TestCommit(t *testing.T) {
 		t.Parallel()
 		s := lines(t)
 		for i, synced := range []bool{true, false, false, true} {
+			before := s.Syncs()
 			if err := s.Commit(t.Context(), synced, line(fmt.Sprint(i))); err != nil {
 				t.Fatal(err)
 			}
-			want := map[bool]string{true: "2", false: "1"}[synced] // FULL and NORMAL
-			if got, err := s.RawText(t.Context(), "PRAGMA synchronous"); err != nil || got != want {
-				t.Errorf("synced %v: got %q, %v, want %q", synced, got, err, want)
+			if got, want := s.Syncs()-before, map[bool]int{true: 1}[synced]; got != want {
+				t.Errorf("synced %v: got %d syncs, want %d", synced, got, want)
 			}
 		}
-		if err := errors.Join(queue(t, s, line("a"), line("b"))...); err != nil { // the first is synced, so both are
+		before := s.Syncs()
+		if err := errors.Join(queue(t, s, line("a"), line("b"))...); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.RawText(t.Context(), "PRAGMA synchronous"); err != nil || got != "2" {
-			t.Errorf("together: got %q, %v, want 2", got, err)
+		if got := s.Syncs() - before; got != 1 {
+			t.Errorf("together: got %d syncs, want 1", got)
+		}
+		if got, err := s.RawText(t.Context(), "PRAGMA synchronous"); err != nil || got != "1" { // NORMAL: SQLite syncs none
+			t.Errorf("got %q, %v, want 1", got, err)
+		}
+	})
+	t.Run("J4 where a sync fails nothing is done any more, and nothing is written twice", func(t *testing.T) {
+		t.Parallel()
+		s, err := store.Open(t.Context(), newPath(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Raw(t.Context(), "CREATE TABLE lines (place INTEGER PRIMARY KEY, line TEXT) STRICT"); err != nil {
+			t.Fatal(err)
+		}
+		shut, err := os.CreateTemp(t.TempDir(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(shut.Close(), s.Later(line("lazy"))); err != nil {
+			t.Fatal(err)
+		}
+		defer s.SyncTo(shut).Close()
+		for _, synced := range []bool{true, true, false} {
+			if err := s.Commit(t.Context(), synced, line("a")); err == nil || !strings.Contains(err.Error(), "could not be synced") {
+				t.Errorf("synced %v: got %v, want that it could not be synced", synced, err)
+			}
+		}
+		if got, err := s.RawText(t.Context(), "SELECT group_concat(line) FROM lines"); err != nil || got != "lazy,a" {
+			t.Errorf("got %q, %v, want what was committed, once", got, err)
+		}
+		if err := s.Close(); err == nil {
+			t.Error("close: got nil, though it is not known what is on the disk")
+		}
+	})
+	t.Run("J4 a begin that is left behind is taken back, an end is not", func(t *testing.T) {
+		t.Parallel()
+		s := lines(t)
+		old := begin(t, s, call("old", 1))
+		ctx, cancel := context.WithCancel(t.Context())
+		held, release, left := make(chan struct{}), make(chan struct{}), make(chan error, 2)
+		leave := s.Hold()
+		blocked := make(chan error, 1)
+		go func() {
+			blocked <- s.Commit(t.Context(), true, func(exec func(string, ...any) error) error {
+				close(held)
+				<-release // as a disk that hangs
+				return line("slow")(exec)
+			})
+		}()
+		until(t, func() bool { return s.Queued() == 1 })
+		go func() {
+			_, err := s.Begin(ctx, call("new", 2))
+			left <- err
+		}()
+		go func() { left <- s.End(ctx, durable.Ending{ID: old.ID, Attempt: old.Attempt}) }()
+		until(t, func() bool { return s.Queued() == 3 })
+		leave()
+		<-held
+		cancel()
+		for range 2 {
+			if err := <-left; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "not known to be done") {
+				t.Errorf("got %v, want that it is not known", err)
+			}
+		}
+		close(release)
+		if err := <-blocked; err != nil {
+			t.Error(err)
+		}
+		until(t, func() bool {
+			list, err := s.Open(t.Context(), durable.Place{})
+			return err == nil && len(list) == 0
+		})
+		list, err := s.Open(t.Context(), durable.Place{Session: old.Place.Session, Principal: old.Place.Principal, Turn: old.Place.Turn})
+		if err != nil || len(list) != 1 || list[0].ID != "old" || list[0].State != durable.Done {
+			t.Errorf("got %+v, %v, want the one that has ended", list, err)
 		}
 	})
 	t.Run("J4 a closed store does what it was given, and nothing more", func(t *testing.T) {

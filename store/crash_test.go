@@ -19,7 +19,7 @@ import (
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-var rounds = flag.Int("rounds", 14, "how often a process is killed while it asks, answers or waits")
+var rounds = flag.Int("rounds", 8, "how often a process is killed while it asks, answers or waits")
 
 // childCalls makes calls that a person must allow, one for each line that it is
 // given: the number of the turn to go on with, or 0, and which effect the call

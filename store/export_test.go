@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"os"
 	"time"
 )
 
@@ -68,9 +69,18 @@ func (s *Store) Queued() int {
 	return len(s.commits.queue)
 }
 
-// Commits is how many transactions there were of how many jobs.
-func (s *Store) Commits() (commits, jobs int64) {
-	return s.commits.commits.Load(), s.commits.jobs.Load()
+// Syncs is how often the log was synced.
+func (s *Store) Syncs() int {
+	defer s.Hold()()
+	return s.pen.synced
+}
+
+// SyncTo has the log be synced by another file, and gives the one that was.
+func (s *Store) SyncTo(f *os.File) *os.File {
+	defer s.Hold()()
+	was := s.pen.wal
+	s.pen.wal = f
+	return was
 }
 
 // MostLazy is how many lazy jobs can wait.

@@ -17,6 +17,17 @@ type damage struct{ found string }
 // Error says what was found.
 func (d *damage) Error() string { return "damaged: " + d.found }
 
+// unsynced is that the disk did not take what was committed.
+type unsynced struct{ err error }
+
+// Error says what to do.
+func (u *unsynced) Error() string {
+	return "the log could not be synced (" + u.err.Error() + "), so it is not known what of it is on the disk: see what the system says about the disk, and start again"
+}
+
+// Unwrap gives what the system said.
+func (u *unsynced) Unwrap() error { return u.err }
+
 // code is what SQLite says is wrong; 0: nothing, or it is not SQLite who says it.
 func code(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {

@@ -41,7 +41,10 @@ func prepare(path string) error {
 
 // beside are the files that SQLite has beside a store that is in use: the log and
 // the memory that its processes share.
-func beside() []string { return []string{"-wal", "-shm"} }
+func beside() []string { return []string{walEnd, "-shm"} }
+
+// walEnd is how the name of the log ends.
+const walEnd = "-wal"
 
 // held is a file that is in use.
 type held struct {

@@ -9,7 +9,10 @@ import (
 	"github.com/ferrule-dev/ferrule/durable"
 )
 
-var _ durable.Journal = (*Store)(nil)
+var _ durable.Prompt = (*Store)(nil)
+
+// Prompt says that Begin and End wait for no disk that hangs: see [durable.Prompt].
+func (s *Store) Prompt() {}
 
 // SQL of the journal. A record is changed only by who has it, and while it runs.
 const (
@@ -48,12 +51,17 @@ func (s *Store) Begin(ctx context.Context, r durable.Record) (durable.Record, er
 	}
 	var has entry
 	var refused error
-	err = s.commit(ctx, what, true, func(ctx context.Context, p *pen) (err error) {
+	err = s.commitBy(ctx, what, true, func(ctx context.Context, p *pen) (err error) {
 		if err := s.sweep(ctx, p.conn, s.now()); err != nil {
 			return err
 		}
 		has, refused, err = s.enlist(ctx, p, e, call)
 		return err
+	}, func(err error) {
+		if err == nil && refused == nil { // nobody waits for it any more
+			s.running.begin(has)
+			_ = s.End(s.life, durable.Ending{ID: has.ID, Attempt: has.Attempt, Undone: true})
+		}
 	})
 	if err != nil {
 		return durable.Record{}, err
@@ -170,16 +178,19 @@ func (s *Store) End(ctx context.Context, end durable.Ending) error {
 		}
 	}
 	args = append(args, e.number, e.ID, e.owner, e.Attempt)
-	err := s.commit(ctx, what, end.Sync, func(ctx context.Context, p *pen) error {
+	over := func(err error) {
+		if err == nil || errors.Is(err, durable.ErrStale) {
+			s.running.end(end.ID)
+		}
+	}
+	err := s.commitBy(ctx, what, end.Sync, func(ctx context.Context, p *pen) error {
 		n, err := p.exec(ctx, query, args...)
 		if err == nil && n != 1 {
 			err = durable.ErrStale
 		}
 		return err
-	})
-	if err == nil || errors.Is(err, durable.ErrStale) {
-		s.running.end(end.ID)
-	}
+	}, over)
+	over(err)
 	return err
 }
 

@@ -28,7 +28,7 @@ type twin struct {
 
 // histories is how many are tried. Up to 100 are by this flag, more with
 // -rapid.checks.
-var histories = flag.Int("histories", 4, "how many histories of a journal are held against those of one in memory")
+var histories = flag.Int("histories", 2, "how many histories of a journal are held against those of one in memory")
 
 // TestJournalModel does the same with both, in any order.
 func TestJournalModel(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"modernc.org/sqlite"
 )
@@ -23,10 +24,11 @@ type pen struct {
 	prepared map[string]driver.Stmt
 	args     []driver.NamedValue // of the statement that runs
 
-	unsynced bool   // a commit is not synced
-	seen     uint32 // the data version in which the version of the store was looked at
-	inserted int64  // the number of the row that was inserted last
-	wrote    bool   // something was changed since this was set to false
+	wal      *os.File // the log, to sync it; nil: SQLite syncs each commit
+	seen     uint32   // the data version in which the version of the store was looked at
+	inserted int64    // the number of the row that was inserted last
+	wrote    bool     // something was changed since this was set to false
+	synced   int      // how often the log was
 	closed   bool
 }
 
@@ -82,31 +84,42 @@ func (p *pen) try() bool {
 
 func (p *pen) leave() { <-p.turn }
 
-// sync has the commits from now on be synced, or not. Of the log of SQLite a sync
-// is always one of all that stands in it, so a commit that is synced makes last
-// what was committed before it, by whomever.
+// syncs takes the sync of commits over from SQLite, which cannot leave one out but
+// by a statement that costs a third of what a commit does.
 //
-// SQLite obeys this statement where it is prepared, not where it is run, and
-// not within a transaction.
-func (p *pen) sync(ctx context.Context, yes bool) error {
-	if yes != p.unsynced {
-		return nil
-	}
-	to := "PRAGMA synchronous = NORMAL"
-	if yes {
-		to = "PRAGMA synchronous = FULL"
-	}
-	if _, err := p.bare.ExecContext(ctx, to, nil); err != nil {
+// All that is committed stands in the log until a checkpoint, by whichever process,
+// has put it into the file, and a checkpoint syncs both first. So what was committed
+// is on the disk when the log is synced after that. SQLite does no more, with
+// synchronous = FULL: with NORMAL, as here, it leaves out this sync, and no other.
+// The log stays the same file as long as somebody has the store open, which [Store.moved]
+// looks after. A sync by any descriptor is one of the whole file.
+func (p *pen) syncs(ctx context.Context, wal string) error {
+	f, err := os.OpenFile(wal, os.O_RDWR, 0)
+	if err != nil {
 		return err
 	}
-	p.unsynced = !yes
+	if _, err := p.exec(ctx, "PRAGMA synchronous = NORMAL"); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	p.wal = f
 	return nil
 }
 
-// begin begins a transaction that may write. It waits for other processes, as
-// long as wait lasts.
-func (p *pen) begin(ctx, wait context.Context) error {
-	return patient(wait, func() error {
+// sync has all that was committed be on the disk, by whomever it was.
+func (p *pen) sync() error {
+	if p.wal == nil {
+		return nil
+	}
+	if err := p.wal.Sync(); err != nil {
+		return &unsynced{err}
+	}
+	p.synced++
+	return nil
+}
+
+// begin begins a transaction that may write. It waits for other processes.
+func (p *pen) begin(ctx context.Context) error {
+	return patient(ctx, func() error {
 		_, err := p.exec(ctx, "BEGIN IMMEDIATE")
 		return err
 	})
@@ -264,6 +277,9 @@ func (p *pen) close() error {
 	var faults []error
 	for _, st := range p.prepared {
 		faults = append(faults, st.Close())
+	}
+	if p.wal != nil {
+		faults = append(faults, p.wal.Close())
 	}
 	return errors.Join(append(faults, p.conn.Close())...)
 }

@@ -40,6 +40,29 @@ func TestSealRefuses(t *testing.T) {
 	}
 }
 
+func TestTimesSort(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		at   time.Time
+		want string
+	}{
+		"J1 none":                      {time.Time{}, ""},
+		"J1 a whole second":            {time.Unix(1_000_000_000, 0), "2001-09-09T01:46:40.000000000Z"},
+		"J1 a few nanoseconds":         {time.Unix(1_000_000_000, 70), "2001-09-09T01:46:40.000000070Z"},
+		"J1 all nine digits":           {time.Unix(1_000_000_000, 123_456_789), "2001-09-09T01:46:40.123456789Z"},
+		"J1 another zone":              {time.Unix(1_000_000_000, 5e8).In(time.FixedZone("", 3600)), "2001-09-09T01:46:40.500000000Z"},
+		"J1 later than can be written": {time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC), "9999-12-31T23:59:59.999999999Z"},
+		"J1 before the year 0":         {time.Date(-7, 1, 1, 0, 0, 0, 0, time.UTC), "0000-01-01T00:00:00.000000000Z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := writeTime(tt.at); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 // FuzzUnseal reads what may stand in a file: it is an error or what was written,
 // never a panic.
 func FuzzUnseal(f *testing.F) {

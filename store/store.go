@@ -54,9 +54,10 @@ type Store struct {
 	life    context.Context // ends with Close
 	end     context.CancelFunc
 	broken  atomic.Pointer[damage] // what was found damaged
-	swept   time.Time              // by the writer
-	stale   atomic.Bool            // the log has something in it that was forgotten
-	shorten atomic.Bool            // it is time to see to that
+	unsure  atomic.Pointer[unsynced]
+	swept   time.Time   // by the writer
+	stale   atomic.Bool // the log has something in it that was forgotten
+	shorten atomic.Bool // it is time to see to that
 	watch   watching
 	commits committer
 	log     logging
@@ -143,6 +144,9 @@ func (s *Store) begin(ctx context.Context) error {
 	if s.files, err = hold(s.path); err != nil {
 		return err
 	}
+	if err := s.pen.syncs(ctx, s.files[0].path+walEnd); err != nil {
+		return err
+	}
 	s.watch.looked, err = s.last(ctx)
 	return err
 }
@@ -199,9 +203,6 @@ func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) error {
 		return err
 	}
 	defer s.pen.leave()
-	if err := s.pen.sync(ctx, true); err != nil {
-		return err
-	}
 	var tx *sql.Tx
 	err := patient(ctx, func() (err error) {
 		tx, err = s.pen.conn.BeginTx(ctx, nil)
@@ -214,7 +215,10 @@ func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) error {
 	if err := f(tx); err != nil {
 		return err
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	return s.sync()
 }
 
 // read reads something, perhaps more than once.
@@ -271,6 +275,9 @@ func (s *Store) usable() error {
 	}
 	if d := s.broken.Load(); d != nil {
 		return d
+	}
+	if u := s.unsure.Load(); u != nil {
+		return u
 	}
 	return nil
 }

@@ -1,7 +1,10 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -28,8 +31,47 @@ func TestStore(t *testing.T) {
 // newPath has every character in it that could be taken for something else.
 func newPath(t *testing.T) string { return filepath.Join(t.TempDir(), "a store?mode=memory#%41&.db") }
 
+// blank is the file of a new store, and the name of its log: to make one costs more
+// than most tests do.
+var blank = sync.OnceValues(func() (file, name []byte) {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		return nil, nil
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	path := filepath.Join(dir, "store.db")
+	s, err := store.Open(context.Background(), path)
+	if err != nil {
+		return nil, nil
+	}
+	text, err := s.RawText(context.Background(), "SELECT name FROM log_name")
+	if err = errors.Join(err, s.Close()); err != nil {
+		return nil, nil
+	}
+	file, _ = os.ReadFile(path)
+	return file, []byte(text)
+})
+
+// lay puts a new store where no file is, with a log of its own.
+func lay(t *testing.T, path string) {
+	t.Helper()
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	file, name := blank()
+	if len(name) == 0 || bytes.Count(file, name) != 1 {
+		t.Fatal("there is no new store to be copied")
+	}
+	own := make([]byte, len(name)/2)
+	_, _ = rand.Read(own)
+	if err := os.WriteFile(path, bytes.Replace(file, name, []byte(hex.EncodeToString(own)), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func open(t *testing.T, path string) *store.Store {
 	t.Helper()
+	lay(t, path)
 	s, err := store.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -63,6 +105,7 @@ func (c *clock) move(by time.Duration) {
 func openAt(t *testing.T, path string) (*store.Store, *clock) {
 	t.Helper()
 	c := &clock{now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	lay(t, path)
 	s, err := store.OpenAt(t.Context(), path, c.read)
 	if err != nil {
 		t.Fatal(err)

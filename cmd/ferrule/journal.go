@@ -24,39 +24,36 @@ that have not ended: still running, or cut off by the end of their program. Of t
 latter some run again when their turn goes on, because that can do no harm. Of the
 others it is not known whether they have happened: look, and say so with resolve.`,
 		Args: known,
-		RunE: p.do(func(cmd *cobra.Command, _ []string) error { return p.listCalls(cmd.Context(), false, 0) }),
 	}
-	p.jsonFlag(cmd)
-	cmd.AddCommand(p.journalListCommand(), p.journalShowCommand(), p.resolveCommand())
+	p.listsCalls(cmd)
+	list := &cobra.Command{Use: "list", Short: "List calls that have not ended, or all", Args: known}
+	p.listsCalls(list)
+	cmd.AddCommand(list, p.journalShowCommand(), p.resolveCommand())
 	return cmd
 }
 
-func (p *program) journalListCommand() *cobra.Command {
+// listsCalls has a command list calls.
+func (p *program) listsCalls(cmd *cobra.Command) {
 	var all bool
-	var since time.Duration
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List calls that have not ended, or all",
-		Args:  known,
-		RunE: p.do(func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case cmd.Flags().Changed("since") && !all:
-				return usage("--since goes with --all")
-			case since <= 0:
-				return usage("--since: got %s, want a time such as 1h or 30m", since)
-			}
-			return p.listCalls(cmd.Context(), all, since)
-		}),
-	}
+	var since string
+	cmd.RunE = p.do(func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed("since") && !all {
+			return usage("--since goes with --all")
+		}
+		from, err := moment("since", since, p.now())
+		if err != nil {
+			return err
+		}
+		return p.listCalls(cmd.Context(), all, from)
+	})
 	cmd.Flags().BoolVar(&all, "all", false, "those that have ended, too")
-	cmd.Flags().DurationVar(&since, "since", 24*time.Hour, "with --all: that began within this time")
+	cmd.Flags().StringVar(&since, "since", "1d", "with --all: that began or ended from this time on: 2h, 3d, 2026-01-31")
 	p.jsonFlag(cmd)
-	return cmd
 }
 
-// calls are those of the journal that have not ended, or all that began or ended
-// within a time beside them.
-func (p *program) calls(ctx context.Context, all bool, since time.Duration) (list []durable.Record, err error) {
+// calls are those of the journal that have not ended, or beside them all that
+// began or ended from a time on.
+func (p *program) calls(ctx context.Context, all bool, since time.Time) (list []durable.Record, err error) {
 	c, err := p.load()
 	if err != nil {
 		return nil, err
@@ -68,7 +65,7 @@ func (p *program) calls(ctx context.Context, all bool, since time.Duration) (lis
 		if list, err = s.Open(ctx, durable.Place{}); err != nil || !all {
 			return err
 		}
-		more, err := s.Calls(ctx, p.now().Add(-since))
+		more, err := s.Calls(ctx, since)
 		for _, r := range more {
 			if r.State == durable.Done { // else it is there
 				list = append(list, r)
@@ -80,18 +77,22 @@ func (p *program) calls(ctx context.Context, all bool, since time.Duration) (lis
 	return list, err
 }
 
-func (p *program) listCalls(ctx context.Context, all bool, since time.Duration) error {
+func (p *program) listCalls(ctx context.Context, all bool, since time.Time) error {
 	list, err := p.calls(ctx, all, since)
 	switch {
 	case err != nil:
 		return err
 	case p.json:
-		return p.printJSON(append([]durable.Record{}, list...))
+		all := make([]told, len(list))
+		for i := range list {
+			all[i] = tellOf(list[i])
+		}
+		return p.printJSON(all)
 	case len(list) == 0 && all:
-		p.printf("no call within %s\n", since)
+		p.printf("no call in that time\n")
 		return nil
 	case len(list) == 0:
-		p.printf("every call has ended\n")
+		p.printf("every call that began has ended\n")
 		return nil
 	}
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
@@ -112,6 +113,18 @@ func (p *program) listCalls(ctx context.Context, all bool, since time.Duration) 
 		p.printf("\nIt is not known whether %s happened. Look at what it was to do (ferrule journal show CALL),\nthen say so: ferrule journal resolve CALL --done, or --not-done.\n", count(unknown, "call has", "calls have"))
 	}
 	return nil
+}
+
+// told is a record for programs.
+type told struct {
+	durable.Record
+	Fate durable.Fate `json:"fate"`
+	Why  string       `json:"why"`
+}
+
+func tellOf(r durable.Record) told {
+	fate, why := r.Fate()
+	return told{r, fate, why}
 }
 
 // count is a number of things.
@@ -162,7 +175,7 @@ func (p *program) journalShowCommand() *cobra.Command {
 				return err
 			}
 			if p.json {
-				return p.printJSON(r)
+				return p.printJSON(tellOf(r))
 			}
 			p.printLines(p.describeCall(&r))
 			return nil
@@ -185,6 +198,9 @@ func (p *program) describeCall(r *durable.Record) []terminal.Line {
 	add("call", r.ID)
 	add("provider's", r.CallID)
 	lines = append(lines, terminal.Line{Label: "state", Text: stateOf(r) + ": " + terminal.Visible(why), Alarm: fate == durable.FateUnknown})
+	if fate == durable.FateUnknown {
+		add("to do", "see whether it has happened, then: ferrule journal resolve "+r.ID+" --done, or --not-done")
+	}
 	add("tool", toolOf(r))
 	add("for", whoseOf(r))
 	add("session", fmt.Sprintf("%s, turn %d, place %d", r.Place.Session, r.Place.Turn, r.Place.Index))
@@ -224,6 +240,9 @@ func (p *program) findCall(ctx context.Context, id string, least int) (r durable
 			if ids, err = s.CallIDs(ctx, id); err != nil {
 				return err
 			}
+		}
+		if len(ids) == 0 {
+			return fmt.Errorf("journal: nothing has the id %q: `ferrule journal list --all` lists what there is, and `ferrule audit list --call ID` what is on the record of a call that was taken back", id)
 		}
 		id, err := byPrefix(ids, id, "journal", least, func(id string) string { return id })
 		if err != nil {
@@ -287,7 +306,7 @@ func (p *program) completeCalls(cmd *cobra.Command, args []string, _ string) ([]
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	list, err := p.calls(cmd.Context(), false, 0)
+	list, err := p.calls(cmd.Context(), false, time.Time{})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -56,7 +56,7 @@ func realFile(path string) (string, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return to, err
 	}
-	if _, err := os.Lstat(path); err == nil {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 { // else it was made meanwhile
 		return "", fmt.Errorf("%s is a link to a file that is not there: make that file, or take the link away", path)
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))

@@ -70,9 +70,9 @@ func TestJournalOdd(t *testing.T) {
 	t.Run("J4 a record that came too late, so that the tool did not start, is taken back", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			d := newDesk()
-			slow := &oddJournal{begin: func(_ context.Context, _ durable.Record, next func(context.Context) (durable.Record, error)) (durable.Record, error) {
+			slow := &oddJournal{begin: func(ctx context.Context, _ durable.Record, next func(context.Context) (durable.Record, error)) (durable.Record, error) {
 				time.Sleep(5500 * time.Millisecond) // a disk that is busy: its transaction had begun
-				return next(context.Background())
+				return next(context.WithoutCancel(ctx))
 			}}
 			p := d.process(t, with(slow, nil))
 			_, res := p.turn(t, 0, sending("a"))
@@ -86,9 +86,9 @@ func TestJournalOdd(t *testing.T) {
 	t.Run("J4 nor one that comes after nobody waits for it any more", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			d := newDesk()
-			slow := &oddJournal{begin: func(_ context.Context, _ durable.Record, next func(context.Context) (durable.Record, error)) (durable.Record, error) {
+			slow := &oddJournal{begin: func(ctx context.Context, _ durable.Record, next func(context.Context) (durable.Record, error)) (durable.Record, error) {
 				time.Sleep(20 * time.Second)
-				return next(context.Background())
+				return next(context.WithoutCancel(ctx))
 			}}
 			p := d.process(t, with(slow, nil))
 			p.turn(t, 0, sending("a"))
