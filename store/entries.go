@@ -66,6 +66,13 @@ func (s *Store) Entries(ctx context.Context, f Filter) iter.Seq2[Logged, error] 
 	}
 }
 
+// LastPlace is the place of the newest line; 0: there is none. What is appended
+// later stands behind it.
+func (s *Store) LastPlace(ctx context.Context) (place int64, err error) {
+	err = s.read(ctx, "read the log", func(db *sql.DB) error { return db.QueryRowContext(ctx, endOfLog).Scan(&place) })
+	return place, err
+}
+
 // newest reads backwards until it has enough.
 func (s *Store) newest(ctx context.Context, f Filter, yield func(Logged, error) bool) {
 	var found []Logged

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/policy"
 )
 
@@ -92,7 +93,8 @@ func forgotten(expires, otherwise time.Time) string {
 }
 
 // Answer answers a question, the first time. The rule that it is made to last as
-// is kept with it, or neither is.
+// is kept with it, and it is on the record where there is one, or none of these is
+// so.
 func (s *Store) Answer(ctx context.Context, id string, answer policy.Answer) error {
 	what := fmt.Sprintf("answer to %q", id)
 	sealed, err := sealAnswer(id, answer)
@@ -100,41 +102,45 @@ func (s *Store) Answer(ctx context.Context, id string, answer policy.Answer) err
 		return fmt.Errorf("store: %s: %w", what, err)
 	}
 	var number int64
-	err = s.write(ctx, what, func(tx *sql.Tx) error {
+	err = s.recorded(ctx, what, func(ctx context.Context, p *pen) ([]audit.Event, error) {
 		now := s.now()
-		a, err := find(ctx, tx, id)
+		a, err := find(ctx, p.conn, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if a.answer.Valid {
-			return policy.ErrAnswered
+			return nil, policy.ErrAnswered
 		}
 		if err := a.open(now); err != nil {
-			return err
+			return nil, err
 		}
 		if err := a.Check(answer); err != nil {
-			return err
+			return nil, err
 		}
-		over, body, forget := "", a.body, forgotten(a.Expires, now.Add(idle))
+		over, body, forget, taken := "", a.body, forgotten(a.Expires, now.Add(idle)), 0
 		if answer.Withdrawn {
-			over, body, forget = withdrawn, "", forgotten(a.Expires, now.Add(remembered))
+			over, body, forget, taken = withdrawn, "", forgotten(a.Expires, now.Add(remembered)), 1
 			s.stale.Store(true)
 		}
 		if g, ok := a.Grant(answer, now); ok {
-			if err := keep(ctx, tx, g, now); err != nil {
-				return err
+			if _, err := keep(ctx, p, g, now); err != nil {
+				return nil, err
 			}
 		}
-		res, err := tx.ExecContext(ctx, `INSERT INTO answers (id, at, withdrawn, question, answer) VALUES (?, ?, ?, ?, ?)`,
-			id, writeTime(now), answer.Withdrawn, body, sealed)
-		if err != nil {
-			return err
+		if _, err := p.exec(ctx, `INSERT INTO answers (id, at, withdrawn, question, answer) VALUES (?, ?, ?, ?, ?)`, id, writeTime(now), taken, body, sealed); err != nil {
+			return nil, err
 		}
-		if number, err = res.LastInsertId(); err != nil {
-			return err
+		number = p.inserted
+		n, err := p.exec(ctx, `UPDATE questions SET answer = ?, over = ?, body = ?, forget = ? WHERE place = ? AND answer IS NULL AND over = ''`, number, over, body, forget, a.place)
+		switch {
+		case err != nil:
+			return nil, err
+		case n != 1:
+			return nil, policy.ErrAnswered
+		case answer.Withdrawn:
+			return nil, nil // nobody said anything
 		}
-		return one(policy.ErrAnswered)(tx.ExecContext(ctx, `UPDATE questions SET answer = ?, over = ?, body = ?, forget = ? WHERE place = ? AND answer IS NULL AND over = ''`,
-			number, over, body, forget, a.place))
+		return s.governed(ctx, p, answered(a.Question, answer))
 	})
 	if err == nil {
 		s.watch.tell(number, id, false)

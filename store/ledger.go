@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/policy"
 )
 
@@ -158,25 +159,32 @@ func count(ctx context.Context, tx *sql.Tx, key string) (counter, error) {
 	return c, err
 }
 
-// Grant keeps a grant.
+// Grant keeps a grant, and puts it on the record where there is one.
 func (s *Store) Grant(ctx context.Context, g policy.Grant) (string, error) {
-	err := s.write(ctx, fmt.Sprintf("grant %q", g.Rule), func(tx *sql.Tx) error { return keep(ctx, tx, g, s.now()) })
+	g.ID = g.Name()
+	err := s.recorded(ctx, fmt.Sprintf("grant %q", g.Rule), func(ctx context.Context, p *pen) ([]audit.Event, error) {
+		fresh, err := keep(ctx, p, g, s.now())
+		if err != nil || !fresh {
+			return nil, err
+		}
+		return s.governed(ctx, p, ruled("made", g, g.By, ""))
+	})
 	if err != nil {
 		return "", err
 	}
-	return g.Name(), nil
+	return g.ID, nil
 }
 
 // keep keeps a grant under its name, unless it is there.
-func keep(ctx context.Context, tx *sql.Tx, g policy.Grant, now time.Time) error {
+func keep(ctx context.Context, p *pen, g policy.Grant, now time.Time) (fresh bool, err error) {
 	g.ID = g.Name()
 	body, err := sealGrant(g)
 	if err != nil {
-		return err
+		return false, err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO grants (id, tenant, principal, session, made, kept, body) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+	n, err := p.exec(ctx, `INSERT INTO grants (id, tenant, principal, session, made, kept, body) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
 		g.ID, g.Caller.Tenant, g.Caller.Principal, g.Caller.Session, writeTime(g.Made), writeTime(now), body)
-	return err
+	return n == 1, err
 }
 
 // Grants lists those for a caller.
@@ -196,7 +204,28 @@ func (s *Store) Grants(ctx context.Context, of policy.Asker) ([]policy.Grant, er
 
 // Revoke takes a grant back.
 func (s *Store) Revoke(ctx context.Context, id string) error {
-	return s.write(ctx, fmt.Sprintf("revoke %q", id), func(tx *sql.Tx) error {
-		return one(policy.ErrNoGrant)(tx.ExecContext(ctx, `DELETE FROM grants WHERE id = ?`, id))
+	return s.RevokeBy(ctx, id, "", "")
+}
+
+// RevokeBy takes a grant back, and puts on the record, where there is one, who did
+// it and why.
+func (s *Store) RevokeBy(ctx context.Context, id, by, reason string) error {
+	return s.recorded(ctx, fmt.Sprintf("revoke %q", id), func(ctx context.Context, p *pen) ([]audit.Event, error) {
+		var body string
+		err := p.row(ctx, `SELECT body FROM grants WHERE id = ?`, []any{id}, &body)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, policy.ErrNoGrant
+		}
+		if err != nil {
+			return nil, err
+		}
+		g, err := unsealGrant(id, body)
+		if err != nil { // it can be taken back all the same
+			g = policy.Grant{ID: id}
+		}
+		if _, err := p.exec(ctx, `DELETE FROM grants WHERE id = ?`, id); err != nil {
+			return nil, err
+		}
+		return s.governed(ctx, p, ruled("revoked", g, by, reason))
 	})
 }

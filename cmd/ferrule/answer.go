@@ -19,7 +19,7 @@ import (
 )
 
 func (p *program) denyCommand() *cobra.Command {
-	var message string
+	var message, reason string
 	cmd := &cobra.Command{
 		Use:   "deny ID",
 		Short: "Say no to a call that waits",
@@ -29,18 +29,19 @@ func (p *program) denyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.answer(cmd.Context(), q, policy.Answer{Message: message}, "denied")
+			return p.answer(cmd.Context(), q, policy.Answer{Message: message, Reason: reason}, "denied")
 		}),
 		ValidArgsFunction: p.completeIDs,
 	}
 	cmd.Flags().StringVar(&message, "message", "", "what the model reads")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record; the model reads it where there is no message")
 	return cmd
 }
 
 // allowance is what the flags of allow say.
 type allowance struct {
-	session, always, args, text string
-	second                      bool
+	session, always, args, text, reason string
+	second                              bool
 }
 
 func (p *program) allowCommand() *cobra.Command {
@@ -73,12 +74,13 @@ text, as approvals show prints them.`,
 	cmd.Flags().BoolVar(&f.second, "second-key", false, "the second key that --session and --always take for what may destroy something")
 	cmd.Flags().StringVar(&f.args, "args", "", "allow these arguments, JSON, in the place of those shown")
 	cmd.Flags().StringVar(&f.text, "text", "", "the answer to what a tool asks")
+	cmd.Flags().StringVar(&f.reason, "reason", "", "why, for the record")
 	return cmd
 }
 
 // answer is the answer to a question, and how it is told.
 func (f *allowance) answer(cmd *cobra.Command, q policy.Question) (a policy.Answer, said string, err error) {
-	a, said = policy.Answer{Allow: true, Second: f.second, Text: f.text}, "allowed once"
+	a, said = policy.Answer{Allow: true, Second: f.second, Text: f.text, Reason: f.reason}, "allowed once"
 	if q.Wants != "" {
 		said = "answered"
 	}

@@ -239,29 +239,25 @@ const glance = 200 * time.Millisecond
 
 // follow prints entries until ctx ends.
 func (p *program) follow(ctx context.Context, s *store.Store, f store.Filter) error {
-	// What is on the record when it begins is taken from the newest of all, so that
-	// nothing that fits is missed.
-	for l, err := range s.Entries(ctx, store.Filter{Newest: 1}) {
-		if err != nil {
-			return err
-		}
-		f.After = l.Place
-	}
-	first := f
-	first.After = 0
-	last, err := p.printNew(s.Entries(ctx, first), f.After)
+	end, err := s.LastPlace(ctx)
 	if err != nil {
 		return err
 	}
-	f.After, f.Newest = max(f.After, last), 0
+	if err := p.printNew(s.Entries(ctx, f), end); err != nil {
+		return err
+	}
+	f.After, f.Newest = end, 0
 	tick := time.NewTicker(glance)
 	defer tick.Stop()
 	for {
-		last, err := p.printNew(s.Entries(ctx, f), 0)
+		// It goes on behind what was read, and not behind what fitted.
+		if end, err = s.LastPlace(ctx); err == nil && end > f.After {
+			err = p.printNew(s.Entries(ctx, f), end)
+			f.After = end
+		}
 		if err != nil {
 			return err
 		}
-		f.After = max(f.After, last)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -270,27 +266,25 @@ func (p *program) follow(ctx context.Context, s *store.Store, f store.Filter) er
 	}
 }
 
-// printNew prints entries, one on a line, up to a place if one is given, and gives
-// the last place.
-func (p *program) printNew(entries func(func(store.Logged, error) bool), until int64) (last int64, err error) {
+// printNew prints entries, one on a line, up to a place.
+func (p *program) printNew(entries func(func(store.Logged, error) bool), until int64) error {
 	for l, err := range entries {
 		if err != nil {
-			return last, err
+			return err
 		}
-		if until > 0 && l.Place > until {
+		if l.Place > until {
 			break
 		}
-		last = l.Place
 		if p.json {
 			if err := p.printLine(printedOf(l)); err != nil {
-				return last, err
+				return err
 			}
 			continue
 		}
 		c := columns(&l.Entry)
 		p.printf("%s  %-9s  %-20s  %-16s  %s\n", c[0], c[1], c[2], c[3], c[5])
 	}
-	return last, p.out.err
+	return p.out.err
 }
 
 // printLine prints a value for programs, on one line.

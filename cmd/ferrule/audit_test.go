@@ -98,22 +98,23 @@ func TestAudit(t *testing.T) {
 			t.Errorf("got %d, %s%s, want that all is missing", code, stdout, stderr)
 		}
 	})
-	t.Run("Y4 what happens is printed as it happens, until the interrupt", func(t *testing.T) {
+	t.Run("Y4 what happens and is wanted is printed as it happens, until the interrupt", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		s := logged(t, dir, "first", "second")
+		s := logged(t, dir, "wanted 0", "wanted 1", "other")
 		ctx, interrupt := context.WithCancel(t.Context())
 		defer interrupt()
 		out, in := io.Pipe()
 		p := &program{stdout: in, stderr: io.Discard, dir: dir, now: time.Now}
 		ended := make(chan int, 1)
 		go func() {
-			ended <- p.run(ctx, []string{"audit", "follow", "--last", "1", "--json"})
+			ended <- p.run(ctx, []string{"audit", "follow", "--last", "1", "--text", "wanted", "--json"})
 			_ = in.Close()
 		}()
 		lines := json.NewDecoder(out)
-		for _, want := range []string{"second", "third", "fourth"} {
-			if want != "second" {
+		for _, want := range []string{"wanted 1", "wanted 2", "wanted 3"} {
+			if want != "wanted 1" {
+				happens(t, s, "other")
 				happens(t, s, want)
 			}
 			var e printed

@@ -150,12 +150,18 @@ func (p *program) printLife(all []store.Logged) error {
 	p.printLines(p.describeEntry(all))
 	p.printf("\n")
 	began := all[0].Entry.Time
+	before := "" // what was decided
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	for _, l := range all {
 		e := l.Entry
 		text := said(&e)
-		if e.Kind == audit.Requested { // stands above
+		switch {
+		case e.Kind == audit.Requested: // stands above
 			text = ""
+		case e.Decision != nil && text == before: // it is decided again before it runs
+			text = "still " + e.Decision.Verdict + ", as before"
+		case e.Decision != nil:
+			before = text
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", since(e.Time.Sub(began)), terminal.Visible(string(e.Kind)), terminal.Brief(text, 500))
 	}

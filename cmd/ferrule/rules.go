@@ -138,11 +138,12 @@ func (p *program) listRules(ctx context.Context) error {
 }
 
 func (p *program) revokeCommand() *cobra.Command {
-	return &cobra.Command{
+	var reason string
+	cmd := &cobra.Command{
 		Use:   "revoke ID",
 		Short: "Take a rule back",
 		Long: `Take a rule back. One that lasts always stands in the configuration and in the
-store; it is taken out of both.`,
+store; it is taken out of both. Who did it is on the record, where there is one.`,
 		Args: exactly("ID"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			return p.withRules(cmd.Context(), func(c *config.Config, s *store.Store, list []lasting) error {
@@ -150,7 +151,7 @@ store; it is taken out of both.`,
 				if err != nil {
 					return err
 				}
-				if err := p.revoke(cmd.Context(), c, s, l); err != nil {
+				if err := p.revoke(cmd.Context(), c, s, l, reason); err != nil {
 					return err
 				}
 				p.printf("revoked in %s: %s\n  %s  for %s\n", strings.Join(l.Where, " and "), terminal.Visible(l.Rule), terminal.Visible(l.ID), terminal.Visible(whom(l.grant.Caller)))
@@ -158,20 +159,41 @@ store; it is taken out of both.`,
 			})
 		}),
 	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
+	return cmd
 }
 
 // revoke takes a rule out of the store and the file. The store is first: that is
 // what answers.
-func (p *program) revoke(ctx context.Context, c *config.Config, s *store.Store, l lasting) error {
+func (p *program) revoke(ctx context.Context, c *config.Config, s *store.Store, l lasting, reason string) error {
 	for _, id := range l.stored {
-		if err := s.Revoke(ctx, id); err != nil && !errors.Is(err, policy.ErrNoGrant) { // somebody else has done it
+		if err := s.RevokeBy(ctx, id, p.user(), reason); err != nil && !errors.Is(err, policy.ErrNoGrant) { // somebody else has done it
 			return fmt.Errorf("rules: %s: %w", id, err)
 		}
 	}
 	if l.file == nil {
 		return nil
 	}
+	text := "revoked the rule " + l.ID + ", " + l.Rule + ", of every session"
+	if reason != "" {
+		text += ": " + reason
+	}
+	if err := p.govern(ctx, s, l, text); err != nil {
+		return err
+	}
 	if err := config.RemoveAlways(p.fileOf(c), l.file[0]); err != nil && !errors.Is(err, policy.ErrNoGrant) {
+		return fmt.Errorf("rules: %s: %w", l.ID, err)
+	}
+	return nil
+}
+
+// govern puts on the record what is done to a rule that stands only in the file:
+// what is done to one in the store is there.
+func (p *program) govern(ctx context.Context, s *store.Store, l lasting, text string) error {
+	if s == nil || l.stored != nil {
+		return nil
+	}
+	if err := s.Govern(ctx, p.user(), text, l.grant.Caller); err != nil {
 		return fmt.Errorf("rules: %s: %w", l.ID, err)
 	}
 	return nil
@@ -222,11 +244,14 @@ func (p *program) replace(ctx context.Context, c *config.Config, s *store.Store,
 	g.Rule, g.Second, g.By, g.Made = rule.String(), second, p.user(), p.now()
 	g.ID = g.Name()
 	for _, id := range l.stored {
-		if err := s.Revoke(ctx, id); err != nil {
+		if err := s.RevokeBy(ctx, id, g.By, "for another one"); err != nil {
 			return g, fmt.Errorf("rules: %s: %w", id, err)
 		}
 	}
 	if l.file != nil {
+		if err := p.govern(ctx, s, l, "changed the rule "+l.ID+", "+l.Rule+", of every session to "+g.Rule); err != nil {
+			return g, err
+		}
 		if err := config.ReplaceAlways(p.fileOf(c), l.file[0], config.AlwaysOf(g)); err != nil {
 			return g, fmt.Errorf("rules: %s: %w", l.ID, err)
 		}
