@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ferrule-dev/ferrule/internal/terminal"
 )
@@ -152,8 +153,25 @@ func (p *program) do(f func(*cobra.Command, []string) error) func(*cobra.Command
 		if err := cmd.Context().Err(); err != nil {
 			return err
 		}
+		if err := named(cmd); err != nil {
+			return err
+		}
 		return f(cmd, args)
 	}
+}
+
+// named refuses a flag that is there and names nothing: it was a variable that is
+// not set, and without it something else would be done.
+func named(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch f.Name {
+		case "home", "config", "head", "file", "out", "key", "call", "session", "since", "until", "tool", "kind", "decision":
+			if f.Value.String() == "" && err == nil {
+				err = usage("--%s: got an empty text: say something, or leave it out", f.Name)
+			}
+		}
+	})
+	return err
 }
 
 // exactly wants the arguments that a command names.
