@@ -108,6 +108,10 @@ func (f *finder) undo(v, from *view, way byte) (changed bool) {
 			}
 			p += i
 		}
+		if way == '%' && p+1 < len(text) && text[p+1] == way { // which is no digit
+			p++
+			continue
+		}
 		e := read(text[p:], way)
 		if e.size < 0 {
 			if !f.final {
