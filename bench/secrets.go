@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -9,8 +10,23 @@ import (
 )
 
 // mostScrubbing is how many microseconds of CPU it may take to look through a
-// result of 4 KB for ten values.
-const mostScrubbing = 10
+// result of 4 KB for ten values: one that is plain text, one with much that is
+// escaped, and one that is nothing else.
+func mostScrubbing(name string) float64 {
+	switch {
+	case strings.HasSuffix(name, escapedText):
+		return 60
+	case strings.HasSuffix(name, hostileText):
+		return 150
+	}
+	return 10
+}
+
+// These end the names of texts that take more time.
+const (
+	escapedText = "(escaped)"
+	hostileText = "(escapes only)"
+)
 
 // inMicroseconds ends the name of a row that has such a bound.
 const inMicroseconds = ": microseconds of CPU"
@@ -44,14 +60,28 @@ func secretWorks(ctx context.Context) ([]work, error) {
 			return nil
 		}
 	}
-	return []work{{scrubbing, 0, 0, scrub(prose)}, {scrubbing + ", source code", 0, 0, scrub(code)}}, nil
+	once, _ := json.Marshal(code) // a string can always be
+	twice, _ := json.Marshal(string(once))
+	url := strings.Repeat("https://example.com/a%20b/c?q=x%2Fy+z&t=100%25&long=parameter-with-some-text;", 60)
+	works := []work{{scrubbing, 0, 0, scrub(prose)}}
+	for _, w := range []struct{ name, text string }{
+		{"source code", code},
+		{"JSON " + escapedText, string(once)},
+		{"JSON in JSON " + escapedText, string(twice)},
+		{"URLs " + escapedText, url},
+		{"backslashes " + hostileText, strings.Repeat(`\`, 4096)},
+		{"percent signs " + hostileText, strings.Repeat("%25", 4096)},
+	} {
+		works = append(works, work{scrubbing + ", " + w.name, 0, 0, scrub(w.text[:4096])})
+	}
+	return works, nil
 }
 
 // scrubbingTimes are the measured ones that have a bound in microseconds.
 func scrubbingTimes(rows []row) (all []row) {
 	for _, r := range rows {
 		if strings.HasPrefix(r.Name, scrubbing) {
-			all = append(all, row{Name: r.Name + inMicroseconds, Ratio: r.NS / 1000, most: mostScrubbing, mostAllocs: -1})
+			all = append(all, row{Name: r.Name + inMicroseconds, Ratio: r.NS / 1000, most: mostScrubbing(r.Name), mostAllocs: -1})
 		}
 	}
 	return all

@@ -13,6 +13,7 @@ type needle struct {
 	name string // of the secret
 	text string
 	kind kind
+	run  int // how often its first byte is repeated at its beginning
 	// What is known of the character behind it in base64, which holds the last
 	// bits of the value: the first so many bits of that character.
 	tail     byte
@@ -40,9 +41,11 @@ const minLine = 16
 func needlesOf(name, value string) []needle {
 	list := undone(encoded(nil, name, value), name, value)
 	if !utf8.ValidString(value) { // who makes text of it replaces what is none
-		list = append(list,
-			needle{name: name, text: strings.ToValidUTF8(value, "\uFFFD")},
-			needle{name: name, text: string([]rune(value))})
+		for _, text := range []string{strings.ToValidUTF8(value, "\uFFFD"), string([]rune(value))} {
+			if rest := strings.ReplaceAll(text, "\uFFFD", ""); rest != "" && len(text) >= minSize {
+				list = append(list, needle{name: name, text: text})
+			}
+		}
 	}
 	if texts, ok := within(value); ok {
 		for _, text := range texts {
@@ -224,8 +227,12 @@ func (f *finder) at(n *needle, text string, p, i int) (end int, s state) {
 		if k > 2*gramSize && !n.same(n.text[i+k-gramSize:i+k], text[p+k-gramSize:p+k]) {
 			return 0, absent
 		}
+		if odd := n.run - i; 0 < odd && odd < k && !n.is(n.text[n.run], text[p+odd]) {
+			return 0, absent
+		}
 	}
-	for ; i < len(n.text); i, p = i+1, p+1 {
+	const few = 16
+	for free := i + few; i < len(n.text); i, p = i+1, p+1 {
 		if n.kind != plain && i >= unbrokenStart {
 			p = unbroken(text, p)
 		}
@@ -238,8 +245,11 @@ func (f *finder) at(n *needle, text string, p, i int) (end int, s state) {
 			}
 			return 0, absent
 		}
-		if f.work--; !n.is(n.text[i], text[p]) {
+		if !n.is(n.text[i], text[p]) {
 			return 0, absent
+		}
+		if i >= free {
+			f.work--
 		}
 	}
 	return f.padded(n, text, p)

@@ -47,7 +47,7 @@ type finder struct {
 	spans  []span
 	hold   int // from where on the block may be the beginning of a value
 	begun  int // the same in the view that is looked at
-	work   int // that is left for comparing
+	work   int // bytes that are left for comparing beyond the first few of needles
 	text   view
 	views  [maxWays]view
 }
@@ -100,8 +100,8 @@ func (s *scanner) scan(text string, final bool) (spans []span, hold int) {
 // block looks at a part of the text. What begins at hold or later counts when more
 // of it is there.
 func (f *finder) block(text string, final bool) {
-	const most = 64 // comparisons for each byte
-	f.final, f.hold, f.work = final, len(text), most*(len(text)+blockSize)
+	const most = 8 // for each byte
+	f.final, f.hold, f.work = final, len(text), most*(len(text)+blockSize/4)
 	known := len(f.spans)
 	f.text = view{text: text}
 	f.look(&f.text, 0)
@@ -138,7 +138,10 @@ func (f *finder) look(v *view, ways int) {
 func (f *finder) stepOver(t *table, v *view) {
 	text, step := v.text, t.stride
 	f.begun = len(text)
-	for i := 0; i+gramSize <= len(text); i += step {
+	if step == 1 {
+		f.stepByOne(t, v)
+	}
+	for i := 0; step > 1 && i+gramSize <= len(text); i += step {
 		if !t.grams.has(gramOf(text[i:])) {
 			continue
 		}
@@ -153,6 +156,21 @@ func (f *finder) stepOver(t *table, v *view) {
 	}
 	for p := max(0, len(text)-t.reach()+1); p < len(text); p++ {
 		f.try(t, v, p)
+	}
+}
+
+// stepByOne is stepOver for needles that are so short that every place counts.
+func (f *finder) stepByOne(t *table, v *view) {
+	text := v.text
+	if len(text) < gramSize {
+		return
+	}
+	gram := gramOf(text) << 8
+	for i := gramSize - 1; i < len(text); i++ {
+		gram = gram>>8 | uint32(text[i])<<24
+		if t.starts.has(gram) {
+			f.try(t, v, i-gramSize+1)
+		}
 	}
 }
 

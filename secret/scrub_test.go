@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -47,6 +48,15 @@ func TestScrub(t *testing.T) {
 		{"base64 with its padding", "passw", b64("passw") + ";", "[secret s0];"},
 		{"base64 for URLs", "\xff\xfe\xfd\xfc\xfb?>", "__79_Ps_Pg", "[secret s0]"},
 		{"base64 in a URL", "\xff\xfe\xfd\xfc\xfb?>", "%2F%2F79%2FPs%2FPg%3D%3D", "[secret s0]"},
+		{"JSON in a URL", `a"b\cd`, `%7B%22x%22%3A%22a%5C%22b%5C%5Ccd%22%7D`, `%7B%22x%22%3A%22[secret s0]%22%7D`},
+		{"a URL in JSON in JSON", "p@ss é/", `"{\"u\":\"a?q=p%40ss\\u0025c3%C3%A9%2F\"}"`, `"{\"u\":\"a?q=p%40ss\\u0025c3%C3%A9%2F\"}"`},
+		{"a URL in JSON, encoded by numbers", "p@ss é/", `"{\"u\":\"a?q=p\\u002540ss+\\u0025C3%A9%2f\"}"`, `"{\"u\":\"a?q=[secret s0]\"}"`},
+		{"a percent sign in front of it", "ab c&d/", "50%ab%20c%26d%2F", "50%[secret s0]"},
+		{"a percent sign in front of it, URL twice", "ab c&d/", "50%ab%2520c%2526d%252F", "50%[secret s0]"},
+		{"a backslash in front of it", `Ab"cd"ef`, `C:\\u0041b\"cd\"ef`, `C:[secret s0]`},
+		{"a backslash in front of what is as it is", `nab"cd"ef`, `C:\nab\"cd\"ef`, `C:\[secret s0]`},
+		{"what looks like an escape in it, printed as it is", "a%41b c/def", "x=a%41b%20c%2Fdef", "x=[secret s0]"},
+		{"bytes that are no text at all", "\xfd\xfd\xfd\xfd\xfd\xfd", "0 \xfd\xfd\xfd\xfd\xfd\xfd \uFFFD", "0 [secret s0] \uFFFD"},
 		{"hex", "p@ssword", "0x7040737377 70407373776F7264", "0x7040737377 [secret s0]"},
 		{"hex of many lines", token, "6768705f313643376534324632393263363931324537\r\n373130633833383334374165313738423461.", "[secret s0]."},
 		{"a key as a whole", pem, "key:\n" + pem + "\nend", "key:\n[secret s0]\nend"},
@@ -143,6 +153,57 @@ func TestScrubProperty(t *testing.T) {
 			t.Errorf("%s: streamed %q, want %q as for the whole text", way, out.String(), whole)
 		}
 	})
+}
+
+// A value in a text that is looked at in blocks.
+func TestScrubLong(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		value := rapid.StringMatching(`[A-Za-z0-9 "\\%/]{8,40}`).Filter(func(s string) bool { return strings.Trim(s, ` %"\`) == s }).Draw(t, "value")
+		c := leak.Choose(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") })
+		text, way := leak.Spell(c, value)
+		noise := strings.Repeat(rapid.SampledFrom([]string{". ", `\\ `, "%25 ", "\n ", `\u0020`, "; %2520"}).Draw(t, "noise"), 20<<10)
+		before := rapid.IntRange(16<<10-100, 16<<10+20).Draw(t, "before")
+		long := noise[:before] + " " + text + " " + noise[:40<<10]
+		got, found := vaultOf(t, value).Scrub(long)
+		if len(found) == 0 {
+			t.Fatalf("%s: %q was not found as %q", way, value, text)
+		}
+		want := vaultOf(t, value)
+		if short, _ := want.Scrub(" " + text + " "); strings.Count(got, "[secret s0]") < strings.Count(short, "[secret s0]") {
+			t.Errorf("%s: %q is still there, want %q", way, text, short)
+		}
+	})
+}
+
+// A text and a value that repeat themselves take no longer than others.
+func TestScrubRepeated(t *testing.T) {
+	t.Parallel()
+	a := strings.Repeat("a", 500)
+	for _, tt := range []struct {
+		name, value, unit string
+	}{
+		{"the end is another", a + "b", "a"},
+		{"the middle is another", a + "b" + a, "a"},
+		{"it is nothing else", a, "a"},
+		{"escaped", a + "b", `\u0061`},
+		{"in base64", a + "b", "YWFh"},
+		{"backslashes", strings.Repeat(`\`, 100) + "b", `\`},
+	} {
+		t.Run("K3 "+tt.name, func(t *testing.T) {
+			t.Parallel()
+			v := vaultOf(t, tt.value)
+			rest := strings.Repeat(tt.unit, 1<<18/len(tt.unit))
+			begin := time.Now()
+			got, _ := v.Scrub(rest + "." + tt.value + "." + rest)
+			if took := time.Since(begin); took > 5*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			if strings.Contains(got, tt.value) {
+				t.Error("the value is still there")
+			}
+		})
+	}
 }
 
 type failer interface {

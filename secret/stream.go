@@ -13,7 +13,8 @@ const maxHeld = 1 << 20
 type Stream struct {
 	vault   *Vault
 	held    string
-	covered int // bytes of held that a mark stands for already
+	waiting string // comes behind held, and was not looked at
+	covered int    // bytes of held that a mark stands for already
 	found   []string
 }
 
@@ -23,6 +24,11 @@ func (v *Vault) Stream() *Stream { return &Stream{vault: v} }
 
 // Write takes a piece and gives what can be passed on by now.
 func (t *Stream) Write(piece string) string {
+	const much = 4 << 10 // so that a long beginning is not looked at again for each small piece
+	if t.waiting += piece; len(t.held) > much && len(t.waiting) < len(t.held)/2 {
+		return ""
+	}
+	piece, t.waiting = t.waiting, ""
 	out := t.pass(piece, false)
 	if len(t.held) > maxHeld {
 		out += t.pass("", true)
@@ -31,7 +37,11 @@ func (t *Stream) Write(piece string) string {
 }
 
 // Flush gives what was held back, at the end.
-func (t *Stream) Flush() string { return t.pass("", true) }
+func (t *Stream) Flush() string {
+	piece := t.waiting
+	t.waiting = ""
+	return t.pass(piece, true)
+}
 
 // Found are the names of the secrets that were taken out so far.
 func (t *Stream) Found() []string { return t.found }

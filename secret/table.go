@@ -51,6 +51,9 @@ func newTable(needles []needle) *table {
 	}
 	for i := range needles {
 		n := &needles[i]
+		for n.run < len(n.text) && n.text[n.run] == n.text[0] {
+			n.run++
+		}
 		for _, c := range n.spellings(0) {
 			t.first[c] = append(t.first[c], n)
 		}

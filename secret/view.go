@@ -30,9 +30,8 @@ type place struct {
 	n, size  uint8  // how many bytes it is and was
 }
 
-// stray is where a value begins if what looks like an escape is none, or a
-// backslash before it is no part of it: with a few characters of an escape, and
-// then what stands at a place of the view.
+// stray is where a value begins if what looks like an escape is none: with a few
+// characters of that, and then what stands at a place of the view.
 type stray struct {
 	in    *view // where it begins, and at which place
 	start int
@@ -108,6 +107,10 @@ func (f *finder) undo(v, from *view, way byte) (changed bool) {
 			}
 			p += i
 		}
+		if way == '%' && p+1 < len(text) && text[p+1] == way { // which is no digit
+			p++
+			continue
+		}
 		e := read(text[p:], way)
 		if e.size < 0 {
 			if !f.final {
@@ -128,9 +131,8 @@ func (f *finder) undo(v, from *view, way byte) (changed bool) {
 			b[n] = e.byte(i)
 			n++
 		}
-		slash := e.byte(0) == '\\'
-		v.slashes = v.slashes || slash
-		if e.size > 2 || f.first[text[p+1]] || slash && p+2 < len(text) && text[p+2] != way {
+		v.slashes = v.slashes || e.byte(0) == '\\'
+		if e.size > 2 || f.first[text[p+1]] {
 			f.stray(v, p, e.size, n)
 		}
 		p += e.size
@@ -160,20 +162,6 @@ func (f *finder) stray(v *view, p, size, at int) {
 			copy(s.b[:], text[i:next])
 			v.strays = append(v.strays, s)
 		}
-	}
-	if v.way != '\\' || text[p+1] != '\\' || next == len(text) || text[next] == '\\' {
-		return
-	}
-	e := backslash(text[p+1:]) // the second may begin an escape
-	if e.size <= 0 {
-		return
-	}
-	s := stray{in: v.from, start: p + 1, at: at + e.size - 1, n: e.n}
-	for i := range e.n {
-		s.b[i] = e.byte(i)
-	}
-	if f.first[s.b[0]] && f.mayBegin(asText(s.b[:s.n]), text[p+1+e.size:]) {
-		v.strays = append(v.strays, s)
 	}
 }
 

@@ -27,7 +27,7 @@ func sourceOf(s config.Secret) secret.Source {
 	case s.File != "":
 		return secret.File(s.File)
 	case len(s.Command) > 0:
-		return secret.Command(s.Command[0], s.Command[1:]...)
+		return secret.CommandWith(s.CommandEnv, s.Command[0], s.Command[1:]...)
 	}
 	return keyring.New(s.Keyring.Service, s.Keyring.Account)
 }

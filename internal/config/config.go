@@ -72,6 +72,9 @@ type Secret struct {
 	Env     string   // the name of an environment variable
 	File    string   // absolute
 	Command []string // the program that prints it, and its arguments
+	// CommandEnv is what that program is given beside the little that every one is:
+	// names of variables, or NAME=value.
+	CommandEnv []string
 	// Keyring is the entry of the keyring of the operating system.
 	Keyring KeyringEntry
 	// Tools are names, as models call them, exact or with a * at the end; none: no

@@ -62,6 +62,7 @@ func TestFaults(t *testing.T) {
 		{"Y1 tags", "policy: !mine\n  allow: !!set [!x a]\nworkspace: !!str b\n", "f.yaml:1:9: got the tag !mine, want the value without one\nf.yaml:2:10: got the tag !!set, want the value without one\nf.yaml:2:17: got the tag !x, want the value without one\nf.yaml:2:17: policy.allow: got a, want a text: put quotes around it\nf.yaml:3:12: got the tag !!str, want the value without one"},
 		{"K4 a secret without a source", "secrets: {a: {tools: [x]}}\n", `f.yaml:1:14: secrets.a: got no source, want one of env, file, command and keyring`},
 		{"K4 a secret with two sources", "secrets: {a: {env: X, file: y}}\n", `f.yaml:1:14: secrets.a: got env and file, want one of env, file, command and keyring`},
+		{"K4 the environment of no command", "secrets: {a: {file: x, env: [X]}}\n", `f.yaml:1:14: secrets.a: got env as a list, which is what a command is given, want the name of a variable`},
 		{"K4 the key of a secret", "secrets: {a: {evn: X}}\n", `f.yaml:1:15: secrets.a: unknown key "evn": did you mean "env"?`},
 		{"K4 the name of a secret", "secrets: {a b: {env: X}}\n", `f.yaml:1:11: secrets: got the name "a b", want letters, digits, _, - and dots, at most 64`},
 		{"K4 a secret twice", "secrets:\n  a: {env: X}\n  a: {env: Y}\n", `f.yaml:3:3: secrets: got "a" twice, want it once: it stands in line 2 already`},
@@ -157,7 +158,7 @@ sandbox: {}
 secrets:
   token: {env: TOKEN, tools: ["github__*", push]}
   file: {file: keys/a}
-  command: {command: [pass, show, x]}
+  command: {command: [pass, show, x], env: [GNUPGHOME, A=b]}
   keyring: {keyring: github/bot/2}
 content: {}
 search:
@@ -195,7 +196,7 @@ func TestParse(t *testing.T) {
 			Secrets: map[string]config.Secret{
 				"token":   {Env: "TOKEN", Tools: []string{"github__*", "push"}},
 				"file":    {File: "/work/keys/a"},
-				"command": {Command: []string{"pass", "show", "x"}},
+				"command": {Command: []string{"pass", "show", "x"}, CommandEnv: []string{"GNUPGHOME", "A=b"}},
 				"keyring": {Keyring: config.KeyringEntry{Service: "github", Account: "bot/2"}},
 			},
 			Hooks: []config.Hook{

@@ -52,12 +52,17 @@ func (r *reader) secret(n *yaml.Node, what string) (s Secret, ok bool) {
 	}
 	r.fields(n, what, []string{"env", "file", "command", "keyring", "tools"}, func(key string, v *yaml.Node) {
 		what := what + "." + key
-		if key != "tools" {
+		forCommand := key == "env" && v.Kind == yaml.SequenceNode
+		if key != "tools" && !forCommand {
 			ways = append(ways, key)
 		}
 		switch key {
 		case "env":
-			s.Env = r.said(v, what)
+			if forCommand {
+				s.CommandEnv = r.texts(v, what)
+			} else {
+				s.Env = r.said(v, what)
+			}
 		case "file":
 			if path := r.said(v, what); path != "" {
 				s.File = r.path(path)
@@ -94,6 +99,9 @@ func (r *reader) secret(n *yaml.Node, what string) (s Secret, ok bool) {
 		return s, false
 	case len(ways) > 1:
 		r.fault(n, "%s: got %s, %s", what, strings.Join(ways, " and "), want)
+		return s, false
+	case s.CommandEnv != nil && len(s.Command) == 0:
+		r.fault(n, "%s: got env as a list, which is what a command is given, want the name of a variable", what)
 		return s, false
 	}
 	return s, true
