@@ -50,7 +50,9 @@ func (s *settings) send(e *audit.Event) (kept bool) {
 		e.Time = time.Now()
 	}
 	kept = s.put(e)
-	s.tell(*e)
+	if s.observe != nil {
+		s.tell(*e)
+	}
 	return kept
 }
 
@@ -96,9 +98,6 @@ func withholding(e audit.Event) audit.Event {
 
 // tell tells the observer. A panic there is nobody's failure.
 func (s *settings) tell(e audit.Event) {
-	if s.observe == nil {
-		return
-	}
 	defer func() { _ = recover() }()
 	s.observe(e)
 }

@@ -23,8 +23,8 @@ import (
 // of which the bare insert is one: without the sync they cost about 45 microseconds
 // of CPU time, and the bare one 10. The bounds hold what has been reached.
 const (
-	mostJournalled = 2.3
-	mostShare      = 0.45
+	mostJournalled = 2.6
+	mostShare      = 0.5
 	mostCommits    = 0.05
 )
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"syscall"
 	"time"
@@ -70,14 +71,16 @@ func calibrate(w work, slice time.Duration) (int, error) {
 	}
 }
 
-// cpu is what n runs of w took, none of it for the garbage of others.
+// cpu is what n runs of w took, none of it for collecting garbage: how much that
+// takes depends on what else is in memory, and what is allocated is a figure of
+// its own.
 func cpu(w work, n int) time.Duration {
 	runtime.GC()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	return spent(w, n)
 }
 
-// spent is the time that n runs of w took on all cores together, the garbage
-// collector's included.
+// spent is the time that n runs of w took on all cores together.
 func spent(w work, n int) time.Duration {
 	before := usage()
 	for range n {
