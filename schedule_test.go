@@ -302,10 +302,10 @@ func playPlan(t *rapid.T, stops bool) {
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	t.Run("D1 a call is ready exactly when every earlier call that it conflicts with has ended, whatever order they end in", func(t *testing.T) {
-		check(t, 400, func(t *rapid.T) { playPlan(t, false) })
+		check(t, 200, func(t *rapid.T) { playPlan(t, false) })
 	})
 	t.Run("D1 a call that was stopped before it was ready still keeps apart what stands on its two sides", func(t *testing.T) {
-		check(t, 400, func(t *rapid.T) { playPlan(t, true) })
+		check(t, 200, func(t *rapid.T) { playPlan(t, true) })
 		b := newBoard()
 		first, between, last := b.add(claimsFrom("!/a")), b.add(claimsFrom("!/a !/b")), b.add(claimsFrom("!/b"))
 		b.over(between)
@@ -392,16 +392,16 @@ func (b *board) begins(t *rapid.T, c *call) {
 func TestMove(t *testing.T) {
 	t.Parallel()
 	t.Run("L2 calls that get other claims while under way: none hangs, conflicting ones never run at once, earlier ones go first unless the later runs", func(t *testing.T) {
-		check(t, 600, func(t *rapid.T) { playMoves(t, false, false) })
+		check(t, 250, func(t *rapid.T) { playMoves(t, false, false) })
 	})
 	t.Run("L2 the same where calls are stopped before they begin", func(t *testing.T) {
-		check(t, 600, func(t *rapid.T) { playMoves(t, true, false) })
+		check(t, 250, func(t *rapid.T) { playMoves(t, true, false) })
 	})
 	t.Run("L2 the same where calls wait for a person", func(t *testing.T) {
-		check(t, 600, func(t *rapid.T) { playMoves(t, false, true) })
+		check(t, 250, func(t *rapid.T) { playMoves(t, false, true) })
 	})
 	t.Run("L2 the same where calls wait for a person, and some are stopped before they begin or while they wait", func(t *testing.T) {
-		check(t, 600, func(t *rapid.T) { playMoves(t, true, true) })
+		check(t, 250, func(t *rapid.T) { playMoves(t, true, true) })
 	})
 	t.Run("L2 a moved call waits for a later one that runs, and goes before one that does not", func(t *testing.T) {
 		b := newBoard()

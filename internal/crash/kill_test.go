@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	rounds = flag.Int("rounds", 5, "how often a process is killed")
+	rounds = flag.Int("rounds", 3, "how often a process is killed")
 	calls  = flag.Int("calls", 100, "how many calls a script has")
 	seed   = flag.Uint64("seed", 0, "of the first script and of the kills; 0: another each time")
 )
