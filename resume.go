@@ -14,9 +14,9 @@ import (
 // Resume says what became of calls, after a crash: of a turn, of what has not
 // ended in a session, or, where no session is named, of all that has not ended.
 // [durable.Record.Fate] says of each what will become of it, and why; a call of
-// which there is no record has not begun, or only reads. Nothing runs. To go on, give the same calls to a turn of the same number
-// ([TurnOptions]): a host keeps the number of a turn ([Turn.Number]) with its
-// calls before it adds them.
+// which there is no record has not begun, or only reads. Nothing runs. To go on,
+// give the same calls to a turn of the same number ([TurnOptions]): a host keeps
+// the number of a turn ([Turn.Number]) with its calls before it adds them.
 func (rt *Runtime) Resume(ctx context.Context, of durable.Place) ([]durable.Record, error) {
 	set := rt.freeze()
 	if set.journal == nil {

@@ -21,8 +21,8 @@ func atJournal[T any](journal durable.Journal, f func(context.Context) (T, error
 	return safely(func() (T, error) { return f(ctx) })
 }
 
-// strike ends the record of a call, which is there, with its result. One that was given up ends
-// when it has returned: until then it may do something yet.
+// strike ends the record of a call, which is there, with its result. One that was
+// given up ends when it has returned: until then it may do something yet.
 func (c *call) strike(res tool.Result) error {
 	if c.lost.Load() && c.owes(res) {
 		return nil

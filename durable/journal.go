@@ -24,9 +24,9 @@ import (
 // All methods are safe for concurrent use, and by several processes where the
 // journal lies outside of one. tooltest.Journal is the test of what is said here.
 type Journal interface {
-	// Begin keeps a record as running, under its id, and gives it with its Attempt. It is on
-	// the disk when Begin returns without an error, and not there at all where
-	// Begin returns with one. Where there is one under its place or its key
+	// Begin keeps a record as running, under its id, and gives it with its Attempt.
+	// It is on the disk when Begin returns without an error, and not there at all
+	// where Begin returns with one. Where there is one under its place or its key
 	// already, that is given instead, with an error:
 	//
 	//   - [ErrAnother]: its digest differs.
