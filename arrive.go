@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -155,12 +156,23 @@ func (c *call) besides(f func()) {
 // know: they must not be held up by it.
 func (c *call) factsForRules() {
 	t := c.turn
-	if t.set.policy == nil || c.entry.tool.Facts == nil {
+	auto := c.req.Mode == string(policy.ModeAuto)
+	if t.set.policy == nil && !auto || c.entry.tool.Facts == nil {
 		return
 	}
-	if s := t.view.stands; s == nil || s.mode != c.req.Mode || s.fixed[c.entry] == nil {
+	if s := t.view.stands; s == nil || s.mode != c.req.Mode || s.fixed[c.entry] == nil || auto {
 		c.facts()
 	}
+}
+
+// confined reports whether what a call runs cannot do harm outside the workspace,
+// where that makes a difference.
+func (c *call) confined() bool {
+	if c.req.Mode != string(policy.ModeAuto) || c.entry.tool.Facts == nil {
+		return false
+	}
+	f, err := c.req.Args.Facts() // of a source that is not believed: nothing
+	return err == nil && f.Confined
 }
 
 // doubt has nothing known of arguments, whatever the tool says of them, where its

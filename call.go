@@ -83,7 +83,8 @@ type call struct {
 	answerErr error    // why the host's function could not answer
 	leased    *lease
 	stop      *stop
-	started   time.Time // where there is an observer
+	moving    chan struct{} // closed when it should go on in the background; nil: nobody asked
+	started   time.Time     // where there is an observer
 	out       atomic.Pointer[outflow]
 	taken     atomic.Pointer[[]string] // secrets that were taken out before phase 10
 	everAsked atomic.Bool              // it has had a question

@@ -137,6 +137,9 @@ func (c *call) otherTime() time.Duration {
 // host is what a function of a call may reach.
 func (c *call) host(l *lease) tool.Host {
 	h := tool.Host{Request: c.req, Answer: c.reply}
+	if l.runs {
+		h.Outside = l
+	}
 	if l.runs || c.turn.set.observe != nil {
 		h.Send = func(u tool.Update) { c.send(l, u) }
 	}

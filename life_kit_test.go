@@ -173,6 +173,18 @@ func (r *recorder) kinds(callID string) string {
 	return strings.Join(list, " ")
 }
 
+// started is the id of the call that started last.
+func (r *recorder) started() (id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.events {
+		if e.Kind == audit.Started {
+			id = e.id
+		}
+	}
+	return id
+}
+
 func silent(context.Context, *tool.Request) (tool.Decision, error) {
 	return tool.Decision{Verdict: tool.Silent}, nil
 }

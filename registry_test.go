@@ -383,7 +383,11 @@ func (l loading) into(rt *ferrule.Runtime) error {
 func has(source string, trust tool.Trust, names ...string) loading {
 	l := loading{source: source, trust: trust}
 	for _, n := range names {
-		l.tools = append(l.tools, answering(n, source+"/"+n))
+		t := *answering(n, source+"/"+n)
+		if trust == tool.SkillUntrusted {
+			t.Isolation = "process" // else it does not run
+		}
+		l.tools = append(l.tools, &t)
 	}
 	return l
 }

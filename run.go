@@ -69,6 +69,9 @@ func (c *call) register() (res tool.Result, done bool) {
 	if !t.Admitted(c.req.Args) { // no way leads here; if one did, it ends here
 		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool is not ready.", Detail: "its arguments were not checked"}}, true
 	}
+	if err := c.unisolated(); err != nil {
+		return tool.Result{Err: err}, true
+	}
 	if err := c.announce(); err != nil {
 		return tool.Result{Err: unjournalled(err)}, true
 	}
@@ -105,7 +108,7 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the call is over.", Cause: errOver}}
 	}
 	if c.turn.set.noted() {
-		c.emit(audit.Event{Kind: audit.Started, Time: l.began})
+		c.emit(audit.Event{Kind: audit.Started, Time: l.began, Text: c.isolatedBy()})
 	}
 	ctx, done := c.join(outer, l)
 	res, err := c.invoke(ctx)

@@ -3,6 +3,7 @@ package ferrule
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"maps"
@@ -187,6 +188,9 @@ type conversation struct {
 	standingOf *catalogue
 	standings  map[standKey]*standingSet
 
+	endings []func() // what is to be done when it ends; guarded by mu
+	ended   bool     // it has been done
+
 	forming sync.Mutex // guards what tools said of themselves; held for moments
 	seen    map[*entry]*entry
 	formed  map[string]formedSet // by agent
@@ -245,15 +249,16 @@ func (c *conversation) close(ctx context.Context) error {
 	}
 	over := c.active.Load() == 0 && len(c.lost) == 0
 	c.mu.Unlock()
+	err := c.end()
 	if !over {
-		return fmt.Errorf("close session %q: still running: %s: %w", c.name, c.still(), context.Cause(ctx))
+		return errors.Join(fmt.Errorf("close session %q: still running: %s: %w", c.name, c.still(), context.Cause(ctx)), err)
 	}
 	c.rt.mu.Lock()
 	defer c.rt.mu.Unlock()
 	if c.rt.sessions[c.key] == c {
 		delete(c.rt.sessions, c.key)
 	}
-	return nil
+	return err
 }
 
 // still names what runs, and what was given up and has not returned.

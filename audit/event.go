@@ -64,7 +64,9 @@ const (
 	Moved     Kind = "moved"     // its claims are others now: it is scheduled anew
 	Governed  Kind = "governed"  // somebody changed what may run: a mode, a rule
 	Begun     Kind = "begun"     // it is about to change something; on the record before it does
-	Started   Kind = "started"   // the tool runs
+	Started   Kind = "started"   // the tool runs; of one that claims nothing Text says that it does so in process
+	Isolated  Kind = "isolated"  // how what it runs outside this process is isolated
+	WentOn    Kind = "went on"   // the call ends, and what it runs goes on in the background, by the name that Text is
 	Updated   Kind = "updated"   // output or progress while it runs
 	Blocked   Kind = "blocked"   // a hook stopped it, or a secret was refused (by secrets)
 	Used      Kind = "used"      // a secret, which Text names, was given to its tool
@@ -81,7 +83,7 @@ const (
 // Kinds lists every kind.
 func Kinds() []Kind {
 	return []Kind{
-		Registered, Removed, Found, Refreshed, Requested, Decided, Asked, Answered, Governed, Changed, Moved, Begun, Started, Updated, Blocked,
+		Registered, Removed, Found, Refreshed, Requested, Decided, Asked, Answered, Governed, Changed, Moved, Begun, Started, Isolated, WentOn, Updated, Blocked,
 		Used, Scrubbed, Joined, Retried, Cut, Ended, GivenUp, Late, Resolved,
 	}
 }

@@ -121,6 +121,9 @@ type Facts struct {
 	Paths    []string   // cleaned and absolute, with slashes
 	Hosts    []string   // as they will be connected to
 	Commands [][]string // each command of a parsed line, word by word, unquoted
+	// Confined: what the call runs is isolated, at process or better, has no network
+	// but a loopback of its own, and can write only in the workspace.
+	Confined bool
 }
 
 func (f Facts) clone() Facts {

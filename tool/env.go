@@ -24,6 +24,17 @@ type Host struct {
 	// UseSecret hands a secret that the tool has named to use, and to nothing
 	// else.
 	UseSecret func(ctx context.Context, name string, use func(value []byte) error) error
+	// Outside is for a call that runs something outside this process.
+	Outside interface {
+		// Isolated puts on the record how that is isolated.
+		Isolated(how string)
+		// Background is closed when the call should end and what it runs go on.
+		Background() <-chan struct{}
+		// WentOn puts on the record that it goes on, and under which name.
+		WentOn(name string)
+		// AtEnd has f called when the session ends, and reports whether it will be.
+		AtEnd(f func()) bool
+	}
 }
 
 // Update is what a call says while it runs. One of Text, Content and Progress
@@ -137,6 +148,40 @@ func (e *Env) Progress(current, total float64, message string) {
 
 // Emit streams a block of content. It counts among the 8 MiB of [Env.Stdout].
 func (e *Env) Emit(c Content) { e.send(Update{Content: &c}) }
+
+// Isolated says how what the call runs outside this process is isolated, as it
+// really is: the level, then what else there is to say. It goes on the record.
+func (e *Env) Isolated(how string) {
+	if e != nil && e.host.Outside != nil {
+		e.host.Outside.Isolated(how)
+	}
+}
+
+// Background is closed when the host wants the call to end and what it runs to go
+// on. A tool that can do so, and only such a one, asks for it, and returns soon
+// after with what there is so far and with a name for the rest ([Env.WentOn]).
+// Nil, which is never closed: there is nobody to want it.
+func (e *Env) Background() <-chan struct{} {
+	if e == nil || e.host.Outside == nil {
+		return nil
+	}
+	return e.host.Outside.Background()
+}
+
+// WentOn says that what the call runs goes on when the call has ended, and under
+// which name. It goes on the record.
+func (e *Env) WentOn(name string) {
+	if e != nil && e.host.Outside != nil {
+		e.host.Outside.WentOn(name)
+	}
+}
+
+// AtEnd has f called when the session ends, or at once if it has ended. False:
+// there is no session, and f will not be called; what must not outlast it is not
+// to be begun.
+func (e *Env) AtEnd(f func()) bool {
+	return e != nil && e.host.Outside != nil && e.host.Outside.AtEnd(f)
+}
 
 // errNoSecrets is what a call gets that runs where no secrets are kept.
 var errNoSecrets = errors.New("no secrets here: the call runs without a runtime, or the runtime has no source of secrets")
