@@ -8,10 +8,21 @@ CHECK        := go run ./internal/check
 # bench is a module of its own: what it compares with is no dependency of ours.
 MODULES      := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
 
-.PHONY: help test lint fmt laws fuzz bench bench-check eval rules e2e build tidy ci
+# What tests use beyond Go, git and make. Where it cannot be had, tests that need it
+# fail in CI and are skipped elsewhere; each says which it is.
+NEEDS        := bwrap:bubblewrap
+
+.PHONY: help needs test lint fmt laws fuzz bench bench-check eval rules e2e build tidy ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+needs: ## install what tests need: bubblewrap
+	@for n in $(NEEDS); do \
+		command -v $${n%%:*} > /dev/null && continue; \
+		echo "installing $${n##*:}"; \
+		{ apt-get update -qq && apt-get install -y -qq $${n##*:} > /dev/null; } || { echo "needs: $${n%%:*} is not there, and Debian's package $${n##*:} cannot be installed" >&2; exit 1; }; \
+	done
 
 # Some tests list or build packages: what that compiles is not their time.
 test: ## all Go tests, with the race detector
@@ -73,7 +84,7 @@ tidy: ## go.mod and go.sum say what is used
 
 ci: ## everything but bench, with the time of each part; DATA=dir, else ../shared/data
 	@if [ ! -d "$(CI_DATA)" ]; then echo "ci: $(CI_DATA): no such directory; say DATA=dir" >&2; exit 1; fi
-	@for part in tidy build test laws lint rules eval e2e bench-check fuzz; do \
+	@for part in needs tidy build test laws lint rules eval e2e bench-check fuzz; do \
 		echo "== $$part"; start=$$(date +%s); \
 		$(MAKE) --no-print-directory $$part DATA="$(CI_DATA)" || { echo "== $$part failed"; exit 1; }; \
 		echo "== $$part: $$(($$(date +%s) - start)) s"; \
