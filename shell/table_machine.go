@@ -31,7 +31,7 @@ func machineTable(name string) row {
 	case "atq", "lpq", "lpstat", "mailq":
 		return row{listed: true, remote: true, flags: "-aldrsteWv -p? -o? -c? -u?"}
 	case "filefrag":
-		return flags("-bevsX")
+		return flags("-bevX")
 	case "lstopo-no-graphics":
 		return flags("-lpv --no-io --only= --physical --logical :0")
 
