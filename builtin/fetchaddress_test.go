@@ -153,13 +153,15 @@ func TestFetchFacts(t *testing.T) {
 			}
 		})
 	}
-	t.Run("I4 of what is no address nothing is known", func(t *testing.T) {
-		args, err := made.Admit([]byte(`{"url":"http://a@b/"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if facts, err := args.Facts(); err == nil {
-			t.Errorf("got %+v, want an error", facts)
-		}
-	})
+	for _, bad := range []string{"http://name@b.example/", "http://８.8.8.8/index.html", "http://b%C3%BCcher.example/", "http://" + strings.Repeat("a.", 130) + "example/", "http://" + strings.Repeat("a", 64) + ".example/", "http://example.com/" + strings.Repeat("a", fetchMaxURL)} {
+		t.Run("I4 of what is no address nothing is known: "+bad[:20], func(t *testing.T) {
+			args, err := made.Admit([]byte(`{"url":"` + bad + `"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if facts, err := args.Facts(); err == nil {
+				t.Errorf("got %+v, want an error", facts)
+			}
+		})
+	}
 }
