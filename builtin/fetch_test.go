@@ -209,6 +209,20 @@ func TestFetchLimits(t *testing.T) {
 			t.Errorf("got %.200q and %v, want it cut", res.String(), err)
 		}
 	})
+	t.Run("I4 endless packs with nothing in them are cut", func(t *testing.T) {
+		base, f := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+			w.Header().Set("Content-Encoding", "gzip")
+			for nothing := bytes.Repeat(zipped(0), 1000); ; {
+				if _, err := w.Write(nothing); err != nil {
+					return
+				}
+			}
+		})
+		if res, err := fetched(t, small(f), base); err != nil || !strings.Contains(res.String(), "cut: the first 0 bytes of more") {
+			t.Errorf("got %v and %v, want it cut", res, err)
+		}
+	})
 	t.Run("I4 packed is unpacked", func(t *testing.T) {
 		base, f := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/plain")
