@@ -19,7 +19,11 @@ func (b *Box) prepare(ctx context.Context) error {
 		return nil
 	}
 	if b.config.State == "" {
-		dir, err := os.MkdirTemp("", "ferrule-sandbox-")
+		// Not in /tmp if that can be avoided: see mounts.temporary.
+		dir, err := os.MkdirTemp("/var/tmp", "ferrule-sandbox-")
+		if err != nil {
+			dir, err = os.MkdirTemp("", "ferrule-sandbox-")
+		}
 		if err != nil {
 			return fmt.Errorf("sandbox: state: %w", err)
 		}
