@@ -17,6 +17,7 @@ func GitEnvironment() []string {
 		{"core.untrackedCache", "keep"},
 		{"core.hooksPath", "/dev/null"},
 		{"core.pager", "cat"},
+		{"diff.autoRefreshIndex", "false"},
 		{"log.showSignature", "false"},
 		{"gpg.program", "false"},
 		{"gpg.ssh.program", "false"},
