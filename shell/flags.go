@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -143,7 +144,7 @@ func (r row) check(args []word) (operands []word, why string) {
 		}
 	}
 	if most >= 0 && count > most {
-		return nil, "with more than " + string(rune('0'+most)) + " operands it may write"
+		return nil, "with more than " + strconv.Itoa(most) + " operands it may write"
 	}
 	return operands, ""
 }
