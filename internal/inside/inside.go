@@ -29,6 +29,7 @@ func (e *LinkError) Error() string { return fmt.Sprintf("%s: is a symbolic link"
 // Errors of names that lead to something that is not touched.
 var (
 	ErrFolder  = errors.New("is a folder")
+	ErrFile    = errors.New("is a file and not a folder")
 	ErrSpecial = errors.New("is neither a file nor a folder")
 	ErrMoved   = errors.New("was exchanged while it was opened")
 )
@@ -54,10 +55,14 @@ func Open(folder string) (*os.Root, error) {
 	return top, nil
 }
 
+// See looks at a part of a name: at is the folder that it is in, name the whole
+// way there from the top.
+type See func(at *os.Root, name string, info fs.FileInfo) error
+
 // Folder opens a folder below top by a clean name with slashes; "." is top
 // itself. See is asked about each part on the way and may refuse it; nil: it is
 // not asked.
-func Folder(top *os.Root, name string, see func(name string, info fs.FileInfo) error) (*os.Root, error) {
+func Folder(top *os.Root, name string, see See) (*os.Root, error) {
 	at, err := top.OpenRoot(".")
 	if err != nil || name == "." {
 		return at, err
@@ -66,12 +71,12 @@ func Folder(top *os.Root, name string, see func(name string, info fs.FileInfo) e
 	for part := range strings.SplitSeq(name, "/") {
 		done = path.Join(done, part)
 		next, info, err := Step(at, part)
-		at.Close()
 		if err == nil && see != nil {
-			if err = see(done, info); err != nil {
+			if err = see(at, done, info); err != nil {
 				next.Close()
 			}
 		}
+		at.Close()
 		if err != nil {
 			return nil, within(done, err)
 		}
@@ -82,8 +87,13 @@ func Folder(top *os.Root, name string, see func(name string, info fs.FileInfo) e
 
 // Step opens the folder that has one name within another.
 func Step(at *os.Root, part string) (*os.Root, fs.FileInfo, error) {
-	next, err := at.OpenRoot(part)
+	// With something behind it the part is opened as a folder or not at all: a
+	// pipe would wait for who writes to it.
+	next, err := at.OpenRoot(part + "/.")
 	if err != nil {
+		if info, err2 := at.Lstat(part); err2 == nil && !info.IsDir() && info.Mode()&fs.ModeSymlink == 0 {
+			err = ErrFile
+		}
 		return nil, nil, why(at, part, err)
 	}
 	info, err := at.Lstat(part)
@@ -158,7 +168,7 @@ func Regular(info fs.FileInfo) error {
 
 // MakeFolders makes what is missing of a folder below top, and says what it
 // made, the outermost first: also where it fails.
-func MakeFolders(top *os.Root, name string, see func(name string, info fs.FileInfo) error) (made []string, err error) {
+func MakeFolders(top *os.Root, name string, see See) (made []string, err error) {
 	if name == "." {
 		return nil, nil
 	}
@@ -180,12 +190,12 @@ func MakeFolders(top *os.Root, name string, see func(name string, info fs.FileIn
 		if err != nil {
 			return made, within(done, err)
 		}
-		at.Close()
-		at = next
 		if see != nil {
-			if err := see(done, info); err != nil {
-				return made, err
-			}
+			err = see(at, done, info)
+		}
+		at.Close()
+		if at = next; err != nil {
+			return made, within(done, err)
 		}
 	}
 	return made, nil

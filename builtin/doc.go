@@ -1,0 +1,14 @@
+// Package builtin has the tools that come with Ferrule.
+//
+// [Files] are fs_read, fs_write, fs_edit, fs_list, fs_glob and fs_grep: files
+// inside one or more folders that no link, no .. and no race leads out of. What
+// they change can be undone where they are given a history (package undo).
+//
+//	history, err := undo.Open(ctx, "/work/.ferrule/undo")
+//	…
+//	tools, err := builtin.Files{Roots: []string{"/work"}, Undo: history}.Tools()
+//	…
+//	err = rt.Set(tool.Source{Name: "builtin", Trust: tool.BuiltIn}, tools...)
+//
+// What each tool says to a model stands in the folder texts.
+package builtin
