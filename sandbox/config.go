@@ -37,7 +37,7 @@ type Config struct {
 	// Limits are those of every command.
 	Limits Limits
 	// Image is the image of level Container.
-	Image string
+	Image        string
 	noNamespaces bool // tests: as on a machine without them
 
 	// Env is added to the clean environment, as KEY=value. Nothing else of this
