@@ -66,7 +66,7 @@ func newLink(s *setup) (*link, error) {
 	l := &link{wire: w, said: &said{}, gone: make(chan struct{}), jobs: make(map[uint64]*kept)}
 	// The keeper outlives every context; it ends with the connection.
 	l.process = &exec.Cmd{
-		Path: "/proc/self/exe", Args: []string{keeperName}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin", "GOTRACEBACK=single", "GORACE=atexit_sleep_ms=0"},
+		Path: "/proc/self/exe", Args: []string{keeperName}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin", "GOTRACEBACK=single"},
 		ExtraFiles: []*os.File{theirs}, Stderr: l.said,
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
