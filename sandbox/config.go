@@ -38,7 +38,7 @@ type Config struct {
 	Limits Limits
 	// Image is the image of level Container.
 	Image        string
-	noNamespaces bool // tests: as on a machine without them
+	noNamespaces string // tests: why there are none
 
 	// Env is added to the clean environment, as KEY=value. Nothing else of this
 	// process's environment is passed on but PATH, the locale, TERM and TZ.

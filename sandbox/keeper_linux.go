@@ -104,7 +104,7 @@ func (k *keeper) start(id uint64, o *wanted, files []*os.File) error {
 	if len(files) != 3 {
 		return fmt.Errorf("got %d files, want 3", len(files))
 	}
-	if k.mounts != nil {
+	if k.mounts != nil && k.setup.Bubblewrap == "" {
 		k.mounts.protect()
 	}
 	attr := &syscall.ProcAttr{

@@ -25,7 +25,7 @@ type way struct {
 func ways() []way {
 	return []way{
 		{"process", func(*Config) {}},
-		{"process without namespaces", func(c *Config) { c.noNamespaces = true }},
+		{"process without namespaces", func(c *Config) { c.noNamespaces = "a test" }},
 		{"namespace", func(c *Config) { c.Level = Namespace }},
 	}
 }

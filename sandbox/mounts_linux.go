@@ -36,6 +36,9 @@ func (m *mounts) arrange() (missing []string, err error) {
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return nil, fmt.Errorf("a /proc of one's own: %w", err)
 	}
+	if m.setup.Bubblewrap != "" {
+		return nil, nil // which does the rest
+	}
 	m.held = make(map[string]int)
 	defer m.release()
 	if err := m.temporary(); err != nil {

@@ -247,7 +247,7 @@ func trySocket(domain, kind, protocol int) error {
 // beHost is a host that starts a command which hides as well as it can, says so,
 // and waits to be killed.
 func beHost(args []string) error {
-	box, err := New(Config{Helper: entered, Workspace: []string{args[0]}, Env: []string{markName + "=" + args[1]}, noNamespaces: args[2] == "plain"})
+	box, err := New(Config{Helper: entered, Workspace: []string{args[0]}, Env: []string{markName + "=" + args[1]}, noNamespaces: args[2]})
 	if err != nil {
 		return err
 	}
