@@ -78,7 +78,10 @@ func (m *mounts) release() {
 // temporary makes /tmp the private one, since many programs know no other name
 // for it, and puts back what was given and lies in it.
 func (m *mounts) temporary() error {
-	own := filepath.Join(m.setup.State, "tmp")
+	// Not the folder that is TMPDIR: Landlock gives the right to write there to all
+	// that is below, and so would to a workspace in /tmp, also for a command that
+	// only reads.
+	own := filepath.Join(m.setup.State, "slash-tmp")
 	var below []string
 	for _, path := range slices.Concat(m.setup.Workspace, m.setup.Write, m.setup.Read, []string{m.setup.State}) {
 		if path == "/tmp" {
