@@ -37,7 +37,7 @@ var architecture = map[string]arrows{
 		third: "github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json golang.org/x/text",
 		tests: "internal/hostile",
 	},
-	"builtin":              {ours: "sandbox shell tool", third: "golang.org/x/net", tests: ". audit policy policy/cedar"},
+	"builtin":              {ours: "internal/inside sandbox shell tool undo", third: "github.com/aymanbagabas/go-udiff golang.org/x/net", tests: ". audit policy policy/cedar tooltest"},
 	"cmd/ferrule":          {ours: ". audit durable internal/config internal/terminal policy policy/cedar schema secret secret/keyring store tool", third: "github.com/spf13/cobra github.com/spf13/pflag github.com/charmbracelet/x/term"},
 	"eval":                 {ours: "schema tool"},
 	"examples":             {},
@@ -53,16 +53,19 @@ var architecture = map[string]arrows{
 	"examples/replay":      {ours: ". policy tool"},
 	"examples/secrets":     {ours: ". audit policy secret tool"},
 	"examples/streaming":   {ours: ". tool"},
+	"examples/files":       {ours: ". builtin policy tool undo"},
 	"internal/check":       {},
 	"internal/config":      {ours: "policy secret", third: "go.yaml.in/yaml/v3"},
 	"internal/crash":       {tests: ". audit durable policy secret store tool"},
 	"internal/hostile":     {},
+	"internal/inside":      {},
 	"internal/leak":        {},
 	"internal/terminal":    {ours: "policy", third: "charm.land/bubbletea/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term golang.org/x/text", tests: "tool"},
 	"shell":                {third: "mvdan.cc/sh/v3"},
 	"store":                {ours: "audit durable policy tool", third: "golang.org/x/sys modernc.org/sqlite", tests: ". tooltest"},
 	"tokens":               {third: "github.com/tiktoken-go/tokenizer"},
 	"tooltest":             {ours: ". audit durable policy tool"},
+	"undo":                 {ours: "internal/inside", third: "golang.org/x/sys"},
 }
 
 // testModules may be imported by any test and by nothing else. What is listed

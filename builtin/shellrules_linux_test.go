@@ -3,6 +3,7 @@ package builtin_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/policy/cedar"
 	"github.com/ferrule-dev/ferrule/tool"
+	"github.com/ferrule-dev/ferrule/undo"
 )
 
 func shellRunOf(f func(tool.Args) (tool.Result, error)) func(context.Context, tool.Args) (tool.Result, error) {
@@ -109,26 +111,6 @@ func TestShellRules(t *testing.T) {
 	})
 }
 
-// shellEdits is a stand-in for the tool that edits files, with its claims.
-func shellEdits(t *testing.T, dir string) *tool.Tool {
-	t.Helper()
-	type edit struct {
-		Path string `json:"path" jsonschema:"description=the file"`
-		Text string `json:"text" jsonschema:"description=what it shall hold"`
-	}
-	d, err := tool.Spec[edit, string]{
-		Info: tool.Info{Name: "fs_edit", Description: "Edit a file."},
-		ClaimsOf: func(in edit) tool.Claims {
-			return tool.Claims{Reversible: true, Local: true, Touches: []tool.Access{{Resource: "file:" + dir + "/" + in.Path, Write: true}}}
-		},
-		Run: func(context.Context, edit) (string, error) { return "edited", nil },
-	}.Tool()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 func TestShellWork(t *testing.T) {
 	t.Parallel()
 	t.Run("P5 twenty edits and ten test runs take one answer", func(t *testing.T) {
@@ -149,16 +131,29 @@ func TestShellWork(t *testing.T) {
 				return policy.Answer{}, nil
 			}
 		})
-		if err := s.rt.Add(shellEdits(t, s.dir)); err != nil {
+		history, err := undo.Open(t.Context(), t.TempDir())
+		if err != nil {
 			t.Fatal(err)
 		}
+		files, err := builtin.Files{Roots: []string{s.dir}, Undo: history}.Tools()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.rt.Add(files...); err != nil {
+			t.Fatal(err)
+		}
+		s.write("a.go", "package a // 0.\n", 0o644)
 		s.write("bin/go", "#!/bin/sh\necho ok $*\n", 0o755)
 		for i := range 10 {
-			for range 2 {
-				shellWant(t, s.call("fs_edit", map[string]any{"path": "a.go", "text": strings.Repeat("x", i)}), "", "edited")
+			for j := range 2 {
+				edit := map[string]any{"old": fmt.Sprintf(" %d.", 2*i+j), "new": fmt.Sprintf(" %d.", 2*i+j+1)}
+				shellWant(t, s.call("fs_edit", map[string]any{"path": "a.go", "edits": []any{edit}}), "")
 			}
 			line := []string{"go test ./...", "go test .", "go test -run TestA ./..."}[i%3]
 			shellWant(t, s.sh(line), "", strings.Replace(line, "go", "ok", 1))
+		}
+		if text, err := os.ReadFile(s.dir + "/a.go"); string(text) != "package a // 20.\n" {
+			t.Errorf("after twenty edits: %q (%v)", text, err)
 		}
 		if questions > 2 {
 			t.Errorf("%d questions, want at most 2", questions)
