@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,7 +17,8 @@ import (
 // keys.
 type Always struct {
 	Rule string // as it is written
-	// Principal and Tenant are for whom; "": the local user.
+	// Principal and Tenant are for whom; "": the local user, whom a runtime calls
+	// local.
 	Principal, Tenant string
 	// Source and Definition are of the tool, as in [policy.Grant].
 	Source, Definition string
@@ -24,18 +26,25 @@ type Always struct {
 	Second bool
 }
 
+// local is what a runtime calls a principal that nobody named.
+const local = "local"
+
 // AlwaysOf is what of a grant is written to the file.
 func AlwaysOf(g policy.Grant) Always {
-	return Always{
+	a := Always{
 		Rule: g.Rule, Principal: g.Caller.Principal, Tenant: g.Caller.Tenant,
 		Source: g.Source, Definition: g.Definition, Second: g.Second,
 	}
+	if a.Principal == local {
+		a.Principal = ""
+	}
+	return a
 }
 
 // Grant is the rule as a store keeps it: with the paths in it absolute.
 func (a Always) Grant(workspace string) policy.Grant {
 	g := policy.Grant{
-		Rule: a.Rule, Caller: policy.Asker{Principal: a.Principal, Tenant: a.Tenant},
+		Rule: a.Rule, Caller: policy.Asker{Principal: cmp.Or(a.Principal, local), Tenant: a.Tenant},
 		Source: a.Source, Definition: a.Definition, Second: a.Second,
 	}
 	if r, err := policy.ParseRule(a.Rule, workspace); err == nil {
