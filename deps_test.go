@@ -56,11 +56,13 @@ var architecture = map[string]arrows{
 	"internal/config":      {ours: "policy secret", third: "go.yaml.in/yaml/v3"},
 	"internal/crash":       {tests: ". audit durable policy secret store tool"},
 	"internal/hostile":     {},
+	"internal/inside":      {},
 	"internal/leak":        {},
 	"internal/terminal":    {ours: "policy", third: "charm.land/bubbletea/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term golang.org/x/text", tests: "tool"},
 	"store":                {ours: "audit durable policy tool", third: "golang.org/x/sys modernc.org/sqlite", tests: ". tooltest"},
 	"tokens":               {third: "github.com/tiktoken-go/tokenizer"},
 	"tooltest":             {ours: ". audit durable policy tool"},
+	"undo":                 {ours: "internal/inside", third: "golang.org/x/sys"},
 }
 
 // testModules may be imported by any test and by nothing else. What is listed

@@ -1,0 +1,158 @@
+package undo
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/internal/inside"
+)
+
+// Step is a change that was begun. Its End must be called.
+type Step struct {
+	h     *History
+	entry Entry
+}
+
+// Begin keeps a copy of the file as it is and records that it is about to be
+// changed. Both are on the disk when it returns without an error; where it
+// returns one, the file must not be changed. Links, folders and what is no file
+// are refused.
+func (h *History) Begin(ctx context.Context, c Change) (*Step, error) {
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("undo: %w", err)
+	}
+	if err := h.sweepIfGrown(ctx); err != nil {
+		return nil, err
+	}
+	unlock, err := h.lock(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	p, err := openPlace(c.Root, c.Name)
+	if err != nil {
+		return nil, fmt.Errorf("undo: %w", err)
+	}
+	defer p.close()
+	was, err := h.copyOf(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("undo: keeping a copy of %s: %w", c.Name, err)
+	}
+	e := Entry{
+		Root: c.Root, Name: c.Name, Folders: c.Folders, Tool: c.Tool, Call: c.Call, Session: c.Session, Principal: c.Principal,
+		Was: was, Left: State{Digest: digest(c.Left), Size: int64(len(c.Left))},
+	}
+	return h.begin(e)
+}
+
+// begin records an entry whose copies are kept. The lock is held.
+func (h *History) begin(e Entry) (*Step, error) {
+	e.ID, e.At = strings.ToLower(rand.Text()[:10]), time.Now().UTC().Round(0)
+	if err := h.append(line{Begin: &e}); err != nil {
+		return nil, fmt.Errorf("undo: recording the change of %s: %w", e.Name, err)
+	}
+	return &Step{h, e}, nil
+}
+
+// ID is what the change is restored by.
+func (s *Step) ID() string { return s.entry.ID }
+
+// Was is the file as it was when the copy was made. Who made the new content from
+// the old one compares the digest: another may have changed the file in between.
+func (s *Step) Was() State { return s.entry.Was }
+
+// End records whether the change came to pass; err is why it did not. It gives
+// err back: what it cannot record itself is no failure of the change, as the file
+// says what became of it.
+func (s *Step) End(ctx context.Context, err error) error {
+	outcome := Done
+	if err != nil {
+		outcome = Failed
+	}
+	// What was begun is ended, whoever has stopped waiting for it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if unlock, err := s.h.lock(ctx, true); err == nil {
+		_ = s.h.append(line{ID: s.entry.ID, Outcome: outcome})
+		unlock()
+	}
+	return err
+}
+
+// copyOf keeps a copy of the file and says what it is.
+func (h *History) copyOf(ctx context.Context, p place) (State, error) {
+	if p.at == nil {
+		return State{}, nil
+	}
+	f, info, err := inside.File(p.at, p.base)
+	if errors.Is(err, fs.ErrNotExist) {
+		return State{}, nil
+	}
+	if err != nil {
+		return State{}, err
+	}
+	defer f.Close()
+	if info.Size() > h.keep.File {
+		return State{}, fmt.Errorf("got a file of %d bytes, want at most %d", info.Size(), h.keep.File)
+	}
+	sum, size, err := h.put(ctx, f)
+	if err != nil {
+		return State{}, err
+	}
+	return stateOf(info, sum, size), nil
+}
+
+// now is what the file is, without a copy.
+func now(ctx context.Context, p place) (State, error) {
+	if p.at == nil {
+		return State{}, nil
+	}
+	f, info, err := inside.File(p.at, p.base)
+	if errors.Is(err, fs.ErrNotExist) {
+		return State{}, nil
+	}
+	if err != nil {
+		return State{}, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	size, err := io.Copy(sum, reader{ctx, f})
+	if err != nil {
+		return State{}, err
+	}
+	return stateOf(info, hex.EncodeToString(sum.Sum(nil)), size), nil
+}
+
+func stateOf(info fs.FileInfo, sum string, size int64) State {
+	s := State{Digest: sum, Size: size, Mode: info.Mode().Perm()}
+	if o, ok := inside.OwnerOf(info); ok {
+		s.UID, s.GID = o.UID, o.GID
+	}
+	return s
+}
+
+func digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// reader reads until its context ends.
+type reader struct {
+	ctx context.Context //nolint:containedctx,nolintlint // it lives as long as one copy
+	r   io.Reader
+}
+
+func (r reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}
