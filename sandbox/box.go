@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -13,16 +15,17 @@ import (
 // Box runs commands that all may do the same. Its methods may be called
 // concurrently.
 type Box struct {
-	config Config
+	config Config // complete once prepare has run
 	limits Limits
 	by     starter
 
+	life   sync.RWMutex // held for reading while a command is started
+	closed bool
+
 	mu      sync.Mutex
-	closed  bool
+	env     []string // nil: prepare has not run
+	own     bool     // the state is temporary, and ours to remove
 	running map[*Running]struct{}
-	ready   bool   // the folders of state are made
-	state   string // where they are
-	own     bool   // state is temporary, and ours to remove
 }
 
 // starter is one way to start commands, that of a level.
@@ -170,8 +173,8 @@ func (b *Box) Start(ctx context.Context, c Command) (*Running, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.life.RLock()
+	defer b.life.RUnlock()
 	if b.closed {
 		return nil, errors.New("sandbox: the box is closed")
 	}
@@ -193,5 +196,40 @@ func (b *Box) Applied() Applied { return b.by.applied() }
 // Close ends every command with all that it started, waits until they are gone,
 // and removes the temporary state. A closed Box starts nothing.
 func (b *Box) Close() error {
+	b.life.Lock()
+	closed := b.closed
+	b.closed = true
+	b.life.Unlock()
+	if closed {
+		return nil
+	}
+	b.mu.Lock()
+	all := slices.Collect(maps.Keys(b.running))
+	b.mu.Unlock()
+	for _, r := range all {
+		r.Stop(0)
+	}
+	for _, r := range all {
+		r.Wait()
+	}
+	err := b.by.close()
+	if b.own {
+		err = errors.Join(err, os.RemoveAll(b.config.State))
+	}
+	if err != nil {
+		return fmt.Errorf("sandbox: close: %w", err)
+	}
 	return nil
+}
+
+func (b *Box) add(r *Running) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.running[r] = struct{}{}
+}
+
+func (b *Box) remove(r *Running) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.running, r)
 }

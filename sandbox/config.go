@@ -38,6 +38,8 @@ type Config struct {
 	Limits Limits
 	// Image is the image of level Container.
 	Image string
+	noNamespaces bool // tests: as on a machine without them
+
 	// Env is added to the clean environment, as KEY=value. Nothing else of this
 	// process's environment is passed on but PATH, the locale, TERM and TZ.
 	Env []string

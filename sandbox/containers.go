@@ -1,0 +1,188 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// containers starts each command in a container of its own.
+type containers struct {
+	box    *Box
+	engine string // the program
+}
+
+// newContainers finds an engine that answers.
+func newContainers(box *Box) (*containers, error) {
+	engine, why := findEngine()
+	if why != "" {
+		return nil, &Unavailable{Container, why}
+	}
+	if box.config.Image == "" {
+		return nil, errors.New("sandbox: level container needs an image: got none (configuration: sandbox.image)")
+	}
+	return &containers{box, engine}, nil
+}
+
+// findEngine finds podman or docker. Docker is a client of something that has to
+// run; one that does not answer is no engine.
+func findEngine() (program, why string) {
+	var found []string
+	for _, name := range []string{"docker", "podman"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		format := "{{.Server.Version}}"
+		if name == "podman" {
+			format = "{{.Client.Version}}"
+		}
+		out, err := exec.CommandContext(ctx, path, "version", "--format", format).Output()
+		cancel()
+		if err == nil && strings.TrimSpace(string(out)) != "" {
+			return path, ""
+		}
+		found = append(found, name+" is there but its engine does not answer")
+	}
+	if len(found) > 0 {
+		return "", strings.Join(found, "; ")
+	}
+	return "", "neither docker nor podman is installed"
+}
+
+func (c *containers) start(o order) (work, error) {
+	name := "ferrule-" + strings.ToLower(rand.Text())
+	cmd := &exec.Cmd{
+		Path: c.engine, Args: append([]string{c.engine}, c.args(name, o)...), Env: os.Environ(),
+		Stdin: o.files[0], Stdout: o.files[1], Stderr: o.files[2],
+	}
+	w, err := startPlain(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return &contained{plainWork: w, engine: c.engine, name: name}, nil
+}
+
+// args is the command line of the engine.
+func (c *containers) args(name string, o order) []string {
+	b := c.box
+	args := []string{
+		"run", "--rm", "--interactive", "--init", "--name", name, "--read-only", "--cap-drop", "ALL",
+		"--security-opt", "no-new-privileges", "--workdir", o.dir,
+	}
+	if uid := os.Getuid(); uid >= 0 {
+		args = append(args, "--user", strconv.Itoa(uid)+":"+strconv.Itoa(os.Getgid()))
+	}
+	if b.config.Network != Open {
+		args = append(args, "--network", "none")
+	}
+	if o.limits.Memory < none {
+		m := strconv.FormatInt(o.limits.Memory, 10)
+		args = append(args, "--memory", m, "--memory-swap", m)
+	}
+	args = append(args, "--pids-limit", strconv.Itoa(o.limits.Processes), "--ulimit", "core=0")
+	if n := strconv.Itoa(o.limits.Files); o.limits.Files < 1<<31-1 {
+		args = append(args, "--ulimit", "nofile="+n+":"+n)
+	}
+	if n := strconv.FormatInt(o.limits.FileSize, 10); o.limits.FileSize < none {
+		args = append(args, "--ulimit", "fsize="+n+":"+n)
+	}
+	mount := func(path string, writable bool) {
+		if !exists(path) {
+			return
+		}
+		kind := "type=bind,source=" + path + ",target=" + path
+		if !writable {
+			kind += ",readonly"
+		}
+		args = append(args, "--mount", kind)
+	}
+	tmp := filepath.Join(b.config.State, "tmp")
+	args = append(args, "--mount", "type=bind,source="+tmp+",target=/tmp")
+	for _, path := range b.config.Read {
+		mount(path, false)
+	}
+	for _, path := range slices.Concat(b.config.Workspace, b.config.Write, []string{b.config.State}) {
+		mount(path, !o.read)
+	}
+	mount(tmp, true)
+	for _, path := range b.config.Hidden {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			args = append(args, "--tmpfs", path+":ro,size=64k")
+			if inside(b.config.State, path) {
+				mount(b.config.State, !o.read)
+			}
+		} else if err == nil {
+			args = append(args, "--mount", "type=bind,source="+os.DevNull+",target="+path+",readonly")
+		}
+	}
+	for _, path := range b.config.Protected {
+		mount(path, false)
+	}
+	for _, entry := range o.env {
+		// PATH and the places of toolchains are those of the image.
+		switch key, _, _ := strings.Cut(entry, "="); key {
+		case "PATH", "JAVA_HOME", "PYENV_ROOT", "RUSTUP_HOME", "RBENV_ROOT", "NVM_DIR", "VOLTA_HOME", "ASDF_DATA_DIR", "GOMODCACHE", "GOPROXY", "GOTOOLCHAIN":
+		default:
+			args = append(args, "--env", entry)
+		}
+	}
+	return append(append(args, b.config.Image), o.args...)
+}
+
+func (c *containers) applied() Applied {
+	a := Applied{Level: Container, Network: c.box.config.Network, Kernel: []string{filepath.Base(c.engine), "image " + c.box.config.Image}}
+	if a.Network == Loopback {
+		a.Missing = append(a.Missing, "each command has a loopback of its own: it does not reach servers that other commands started")
+	}
+	for _, path := range c.box.config.Protected {
+		if !exists(path) {
+			a.Missing = append(a.Missing, path+" does not exist: a command can make it; it is protected from the next command on")
+		}
+	}
+	return a
+}
+
+func (*containers) close() error { return nil }
+
+// contained is the engine's client, and the container that it waits for.
+type contained struct {
+	*plainWork
+	engine, name string
+}
+
+func (c *contained) terminate() { go c.tell("kill", "--signal", "TERM", c.name) }
+
+// kill removes the container; the client ends when it is gone. A client that does
+// not is ended too.
+func (c *contained) kill() {
+	go func() {
+		c.tell("rm", "--force", c.name)
+		c.plainWork.kill()
+	}()
+}
+
+func (c *contained) tell(args ...string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	_ = exec.CommandContext(ctx, c.engine, args...).Run() // it may be gone
+}
+
+// exists says whether there is something at a path.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// inside says whether a path lies below a folder, and is not the folder itself.
+func inside(path, dir string) bool {
+	return len(path) > len(dir) && strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+}

@@ -1,0 +1,128 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+)
+
+// keeping starts commands by a keeper, which it starts when it is needed.
+type keeping struct {
+	box        *Box
+	bubblewrap string // "" means Landlock
+
+	mu     sync.Mutex
+	link   *link  // to the keeper, nil before the first command
+	plain  string // why there are no namespaces
+	closed bool
+}
+
+// ready gives the link to a keeper that lives.
+func (k *keeping) ready() (*link, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		return nil, errors.New("sandbox: the box is closed")
+	}
+	if k.link != nil && k.link.alive() {
+		return k.link, nil
+	}
+	if k.link != nil {
+		k.link.end()
+		k.link = nil
+	}
+	s := k.setup()
+	if k.bubblewrap == "" && k.plain == "" && !k.box.config.noNamespaces {
+		s.Namespaces = true
+		l, err := newLink(s)
+		if err == nil {
+			k.link = l
+			return l, nil
+		}
+		k.plain = err.Error()
+		s.Namespaces = false
+	}
+	l, err := newLink(s)
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: the keeper does not start: %w", err)
+	}
+	switch {
+	case k.bubblewrap != "":
+		l.applied = k.byBubblewrap(l.applied)
+	case k.plain != "":
+		l.applied.Missing = append([]string{"there are no user namespaces: " + k.plain}, l.applied.Missing...)
+	}
+	k.link = l
+	return l, nil
+}
+
+// byBubblewrap is what a command of bubblewrap gets.
+func (k *keeping) byBubblewrap(a Applied) Applied {
+	a.Level = Namespace
+	a.Kernel = []string{"bubblewrap", "user namespace", "process namespace", "mount namespace", "seccomp", "no new privileges", "limits"}
+	if a.Network == Loopback {
+		a.Missing = append(a.Missing, "each command has a loopback of its own: it does not reach servers that other commands started")
+	}
+	if a.Network != Open {
+		a.Kernel = append(a.Kernel, "network namespace")
+	}
+	for _, path := range k.box.config.Protected {
+		if _, err := os.Stat(path); err != nil {
+			a.Missing = append(a.Missing, path+" does not exist: a command can make it; it is protected from the next command on")
+		}
+	}
+	return a
+}
+
+func (k *keeping) setup() *setup {
+	c := &k.box.config
+	return &setup{
+		Network: c.Network, Workspace: c.Workspace, Write: resolved(c.Write),
+		Read: slices.Concat(defaultReads(c.Network, k.box.env), resolved(c.Read)), Protected: cleaned(c.Protected), Hidden: resolved(c.Hidden),
+		State: c.State, Limits: k.box.limits, Bubblewrap: k.bubblewrap,
+	}
+}
+
+func (k *keeping) start(o order) (work, error) {
+	l, err := k.ready()
+	if err != nil {
+		return nil, err
+	}
+	return l.start(o)
+}
+
+func (k *keeping) applied() Applied {
+	level := Process
+	if k.bubblewrap != "" {
+		level = Namespace
+	}
+	if err := k.box.prepare(context.Background()); err != nil { //nolint:contextcheck // it takes milliseconds, once
+		return Applied{Level: level, Network: Off, Missing: []string{err.Error()}}
+	}
+	k.mu.Lock()
+	l := k.link
+	k.mu.Unlock()
+	if l == nil {
+		var err error
+		if l, err = k.ready(); err != nil {
+			return Applied{Level: level, Network: Off, Missing: []string{"nothing can be run: " + err.Error()}}
+		}
+	}
+	a := l.applied
+	a.Kernel, a.Missing = slices.Clone(a.Kernel), slices.Clone(a.Missing)
+	return a
+}
+
+func (k *keeping) close() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.closed = true
+	if k.link == nil {
+		return nil
+	}
+	k.link.end()
+	return nil
+}
