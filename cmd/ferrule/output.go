@@ -118,6 +118,31 @@ func (p *program) printLines(lines []terminal.Line) {
 	}
 }
 
+// printTable prints rows of cells, the first of them the titles. On a terminal no
+// line is longer than that is wide.
+func (p *program) printTable(rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], terminal.Columns(terminal.Visible(cell)))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			if cell = terminal.Visible(cell); i < len(row)-1 {
+				cell = terminal.Pad(cell, widths[i]) + "  "
+			}
+			line.WriteString(cell)
+		}
+		text := strings.TrimRight(line.String(), " ")
+		if terminal.Is(p.stdout) {
+			text = terminal.Cut(text, p.width())
+		}
+		p.printf("%s\n", text)
+	}
+}
+
 // width is how many columns there are.
 func (p *program) width() int {
 	if f, ok := p.stdout.(*os.File); ok {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -44,7 +43,7 @@ func AlwaysOf(g policy.Grant) Always {
 // Grant is the rule as a store keeps it: with the paths in it absolute.
 func (a Always) Grant(workspace string) policy.Grant {
 	g := policy.Grant{
-		Rule: a.Rule, Caller: policy.Asker{Principal: cmp.Or(a.Principal, local), Tenant: a.Tenant},
+		Rule: a.Rule, Caller: policy.Asker{Principal: a.Principal, Tenant: a.Tenant},
 		Source: a.Source, Definition: a.Definition, Second: a.Second,
 	}
 	if r, err := policy.ParseRule(a.Rule, workspace); err == nil {
