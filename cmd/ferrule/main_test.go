@@ -57,7 +57,7 @@ func testTools(dir string, holds func()) func() []*tool.Tool {
 				ClaimsOf: func(in noteInput) tool.Claims { return tool.Claims{Reversible: true, Local: true, Touches: at(in, true)} },
 				Preview:  func(_ context.Context, in noteInput) (string, error) { return "write " + in.Name, nil },
 				Run: func(_ context.Context, in noteInput) (string, error) {
-					return "wrote " + in.Name, os.WriteFile(filepath.Join(dir, in.Name), []byte(in.Text), 0o600)
+					return "wrote " + in.Name, os.WriteFile(filepath.Join(dir, in.Name), []byte(in.Text+"\n"), 0o600)
 				},
 			}.Tool()),
 			made(tool.New(tool.Info{Name: "wipe", Description: "Wipe all notes."}, func(context.Context, emptyInput) (string, error) { return "wiped", nil })),

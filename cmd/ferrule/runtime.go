@@ -134,15 +134,12 @@ func (p *program) state(ctx context.Context, h *host, looks bool) (dir string, e
 
 // equip gives the runtime its tools.
 func (p *program) equip(ctx context.Context, h *host, state string) error {
-	list, missing, end, err := p.tools(ctx, h.config, state)
-	if end != nil {
-		h.atEnd(func(context.Context) error { return end() })
-	}
+	list, missing, err := p.tools(ctx, h.config, state)
 	if err != nil {
 		return err
 	}
 	h.absent = missing
-	h.atEnd(h.rt.Close) // before what its tools use
+	h.atEnd(h.rt.Close)
 	if err := h.rt.Set(builtinSource(), list...); err != nil {
 		return err
 	}
