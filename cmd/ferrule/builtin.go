@@ -100,7 +100,9 @@ func (p *program) sandboxOf(c *config.Config, state string) sandbox.Config {
 	// What a person, or this program, obeys or runs later.
 	box.Protected = []string{filepath.Join(root, config.Name), filepath.Join(root, ".git", "hooks"), filepath.Join(root, ".git", "config")}
 	for _, name := range p.protected(c) {
-		if name = filepath.FromSlash(name); !slices.Contains(box.Protected, name) && !slices.Contains(box.Hidden, name) {
+		name = filepath.FromSlash(name)
+		hidden := slices.ContainsFunc(box.Hidden, func(h string) bool { return name == h || strings.HasPrefix(name, h+string(filepath.Separator)) })
+		if !hidden && !slices.Contains(box.Protected, name) {
 			box.Protected = append(box.Protected, name)
 		}
 	}

@@ -54,10 +54,14 @@ func Open(folder string) (*os.Root, error) {
 	return top, nil
 }
 
+// See looks at a part of a name: at is the folder that it is in, name the whole
+// way there from the top.
+type See func(at *os.Root, name string, info fs.FileInfo) error
+
 // Folder opens a folder below top by a clean name with slashes; "." is top
 // itself. See is asked about each part on the way and may refuse it; nil: it is
 // not asked.
-func Folder(top *os.Root, name string, see func(name string, info fs.FileInfo) error) (*os.Root, error) {
+func Folder(top *os.Root, name string, see See) (*os.Root, error) {
 	at, err := top.OpenRoot(".")
 	if err != nil || name == "." {
 		return at, err
@@ -66,12 +70,12 @@ func Folder(top *os.Root, name string, see func(name string, info fs.FileInfo) e
 	for part := range strings.SplitSeq(name, "/") {
 		done = path.Join(done, part)
 		next, info, err := Step(at, part)
-		at.Close()
 		if err == nil && see != nil {
-			if err = see(done, info); err != nil {
+			if err = see(at, done, info); err != nil {
 				next.Close()
 			}
 		}
+		at.Close()
 		if err != nil {
 			return nil, within(done, err)
 		}
@@ -158,7 +162,7 @@ func Regular(info fs.FileInfo) error {
 
 // MakeFolders makes what is missing of a folder below top, and says what it
 // made, the outermost first: also where it fails.
-func MakeFolders(top *os.Root, name string, see func(name string, info fs.FileInfo) error) (made []string, err error) {
+func MakeFolders(top *os.Root, name string, see See) (made []string, err error) {
 	if name == "." {
 		return nil, nil
 	}
@@ -180,12 +184,12 @@ func MakeFolders(top *os.Root, name string, see func(name string, info fs.FileIn
 		if err != nil {
 			return made, within(done, err)
 		}
-		at.Close()
-		at = next
 		if see != nil {
-			if err := see(done, info); err != nil {
-				return made, err
-			}
+			err = see(at, done, info)
+		}
+		at.Close()
+		if at = next; err != nil {
+			return made, within(done, err)
 		}
 	}
 	return made, nil
