@@ -6,6 +6,7 @@
 //	go run ./eval json-suite FILE
 //	go run ./eval schemas FILE
 //	go run ./eval bfcl TOOLS CALLS
+//	go run ./eval shell FILE
 package main
 
 import (
@@ -33,6 +34,7 @@ func programs() []program {
 		{"json-suite", "FILE", jsonSuite},
 		{"schemas", "FILE", schemas},
 		{"bfcl", "TOOLS CALLS", bfcl},
+		{"shell", "FILE", shellCommands},
 	}
 }
 

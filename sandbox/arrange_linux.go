@@ -75,7 +75,7 @@ func (k *keeper) namespaces(a *Applied) error {
 	}
 	k.mounts = &mounts{setup: k.setup}
 	missing, err := k.mounts.arrange()
-	if err != nil {
+	if err != nil || k.setup.Bubblewrap != "" {
 		return err
 	}
 	a.Missing = append(a.Missing, missing...)

@@ -37,8 +37,8 @@ type Config struct {
 	// Limits are those of every command.
 	Limits Limits
 	// Image is the image of level Container.
-	Image string
-	noNamespaces bool // tests: as on a machine without them
+	Image        string
+	noNamespaces string // tests: why there are none
 
 	// Env is added to the clean environment, as KEY=value. Nothing else of this
 	// process's environment is passed on but PATH, the locale, TERM and TZ.

@@ -34,12 +34,25 @@ func (k *keeping) ready() (*link, error) {
 		k.link.end()
 		k.link = nil
 	}
+	l, err := k.anew()
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: the keeper does not start: %w", err)
+	}
+	k.link = l
+	return l, nil
+}
+
+// anew starts a keeper, in namespaces where they can be had. That was tried once
+// where they cannot.
+func (k *keeping) anew() (*link, error) {
 	s := k.setup()
-	if k.bubblewrap == "" && k.plain == "" && !k.box.config.noNamespaces {
+	if k.plain == "" {
 		s.Namespaces = true
 		l, err := newLink(s)
 		if err == nil {
-			k.link = l
+			if k.bubblewrap != "" {
+				l.applied = k.byBubblewrap(l.applied)
+			}
 			return l, nil
 		}
 		k.plain = err.Error()
@@ -47,15 +60,13 @@ func (k *keeping) ready() (*link, error) {
 	}
 	l, err := newLink(s)
 	if err != nil {
-		return nil, fmt.Errorf("sandbox: the keeper does not start: %w", err)
+		return nil, err
 	}
-	switch {
-	case k.bubblewrap != "":
+	if k.bubblewrap != "" {
 		l.applied = k.byBubblewrap(l.applied)
-	case k.plain != "":
+	} else {
 		l.applied.Missing = append([]string{"there are no user namespaces: " + k.plain}, l.applied.Missing...)
 	}
-	k.link = l
 	return l, nil
 }
 

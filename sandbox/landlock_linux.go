@@ -103,7 +103,7 @@ func (r *ruleset) allow(path string, rights uint64) error {
 	if info.Mode&unix.S_IFMT != unix.S_IFDIR {
 		rights &= ofFiles
 	}
-	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights & handled(r.version), Parent_fd: int32(fd)} //nolint:gosec // a descriptor is small
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights & handled(r.version), Parent_fd: int32(fd)}                                           //nolint:gosec // a descriptor is small
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0) //nolint:gosec // that is how it is called
 	if errno != 0 {
 		return &os.PathError{Op: "landlock", Path: path, Err: errno}

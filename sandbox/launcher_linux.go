@@ -38,6 +38,9 @@ func newLauncher(restrict func() error) (*launcher, error) {
 	ready := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked
+		// Priority is a thread's own too: commands wait for the keeper, which has
+		// to end them, and for the host.
+		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 5) // lower is always allowed
 		if err := restrict(); err != nil {
 			ready <- err
 			return

@@ -13,13 +13,13 @@ func startersFor(box *Box, level Level) (starter, error) {
 		if why := noProcess(); why != "" {
 			return nil, &Unavailable{level, why}
 		}
-		return &keeping{box: box}, nil
+		return &keeping{box: box, plain: box.config.noNamespaces}, nil
 	case Namespace:
 		path, why := bubblewrap()
 		if why != "" {
 			return nil, &Unavailable{level, why}
 		}
-		return &keeping{box: box, bubblewrap: path}, nil
+		return &keeping{box: box, bubblewrap: path, plain: box.config.noNamespaces}, nil
 	case Container:
 		return newContainers(box)
 	}

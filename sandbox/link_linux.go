@@ -174,6 +174,10 @@ func (l *link) listen() {
 			j.started <- nil
 		case m.Do == doEnded:
 			j.how = ending{code: m.Code, signal: m.Signal, why: m.Why, peak: m.Peak}
+			select { // a quick one has ended before the word that it started is sent
+			case j.started <- nil:
+			default:
+			}
 			close(j.end)
 		}
 	}

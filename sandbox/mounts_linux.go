@@ -36,6 +36,9 @@ func (m *mounts) arrange() (missing []string, err error) {
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return nil, fmt.Errorf("a /proc of one's own: %w", err)
 	}
+	if m.setup.Bubblewrap != "" {
+		return nil, nil // which does the rest
+	}
 	m.held = make(map[string]int)
 	defer m.release()
 	if err := m.temporary(); err != nil {
@@ -75,7 +78,10 @@ func (m *mounts) release() {
 // temporary makes /tmp the private one, since many programs know no other name
 // for it, and puts back what was given and lies in it.
 func (m *mounts) temporary() error {
-	own := filepath.Join(m.setup.State, "tmp")
+	// Not the folder that is TMPDIR: Landlock gives the right to write there to all
+	// that is below, and so would to a workspace in /tmp, also for a command that
+	// only reads.
+	own := filepath.Join(m.setup.State, "slash-tmp")
 	var below []string
 	for _, path := range slices.Concat(m.setup.Workspace, m.setup.Write, m.setup.Read, []string{m.setup.State}) {
 		if path == "/tmp" {

@@ -10,7 +10,7 @@ import (
 )
 
 // watchEvery is how often memory and processes are counted while commands run.
-const watchEvery = 50 * time.Millisecond
+const watchEvery = 20 * time.Millisecond
 
 // reap waits for every child: commands, and what they left behind, which becomes
 // a child of the keeper when its parent ends.

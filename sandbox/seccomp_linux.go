@@ -56,6 +56,8 @@ func other(argument uint32, values ...uint64) seccomp.ArgumentConditions {
 	return all
 }
 
+const addrNoRandomize = 0x0040000 // ADDR_NO_RANDOMIZE
+
 // conditions are the calls that are refused with some arguments only.
 //
 // Unix sockets are never made: whoever listens at a path (a container engine, an
@@ -66,7 +68,9 @@ func conditions(internet bool) []seccomp.NameWithConditions {
 		unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 	list := []seccomp.NameWithConditions{
 		{Name: "clone", Conditions: seccomp.ArgumentConditions{{Argument: 0, Operation: seccomp.BitsSet, Value: namespaces}}},
-		{Name: "personality", Conditions: other(0, 0, math.MaxUint32)},
+		// Race detectors and debuggers switch off the shuffling of their own
+		// addresses, which is no danger to others.
+		{Name: "personality", Conditions: other(0, 0, addrNoRandomize, math.MaxUint32)},
 		{Name: "ioctl", Conditions: exactly(1, unix.TIOCSTI)},
 		{Name: "ioctl", Conditions: exactly(1, unix.TIOCLINUX)},
 		// The number of locks marks the processes of a command: see tag_linux.go.
@@ -133,7 +137,7 @@ func newFilter(internet bool) (filter, error) {
 
 // load puts the calling thread, and what it starts, under the filter.
 func (f filter) load() error {
-	program := unix.SockFprog{Len: uint16(len(f)), Filter: (*unix.SockFilter)(unsafe.Pointer(&f[0]))} //nolint:gosec // the two types are one struct of the kernel's, and a filter has at most 4096 steps
+	program := unix.SockFprog{Len: uint16(len(f)), Filter: (*unix.SockFilter)(unsafe.Pointer(&f[0]))}                    //nolint:gosec // the two types are one struct of the kernel's, and a filter has at most 4096 steps
 	_, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&program))) //nolint:gosec // that is how it is called
 	runtime.KeepAlive(f)
 	if errno != 0 {

@@ -17,9 +17,9 @@ type message struct {
 	Do string `json:"do"`
 	ID uint64 `json:"id,omitempty"`
 
-	Setup *setup `json:"setup,omitempty"` // do "setup"
+	Setup *setup  `json:"setup,omitempty"` // do "setup"
 	Order *wanted `json:"order,omitempty"` // do "start"
-	Error string `json:"error,omitempty"`  // of "ready" and "started"
+	Error string  `json:"error,omitempty"` // of "ready" and "started"
 
 	Applied *Applied `json:"applied,omitempty"` // do "ready"
 

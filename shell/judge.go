@@ -1,5 +1,14 @@
 package shell
 
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
 // Judgement is what a command line can do. The zero Judgement knows nothing,
 // and promises nothing.
 type Judgement struct {
@@ -25,13 +34,62 @@ type Judgement struct {
 	Reads, Writes []string
 }
 
+// maxLine is how long a line may be, in bytes, and maxDepth how deep it may be
+// nested: who judges by a line must be able to read it.
+const maxLine, maxDepth = 16 << 10, 50
+
 // Judge reads a line as bash would. It never fails: what cannot be read is not
 // ReadOnly, and its commands are not known.
 func Judge(line string) Judgement {
-	return Judgement{Why: "not judged yet"}
+	file, err := parse(line)
+	if err != nil {
+		return Judgement{Why: err.Error()}
+	}
+	w := walker{file: file, local: true}
+	w.stmts(file.Stmts, 0)
+	j := Judgement{ReadOnly: w.why == "", Why: w.why, Local: w.local}
+	c := collector{file: file}
+	c.file0(file)
+	if !c.unknown {
+		j.Commands = c.commands
+		if j.Commands == nil {
+			j.Commands = [][]string{}
+		}
+	}
+	for _, words := range c.commands {
+		if base(words[0]) == "git" {
+			j.Git = true
+		}
+	}
+	p := paths{known: !c.unknown, readOnly: j.ReadOnly}
+	j.Reads, j.Writes = p.of(file)
+	return j
 }
 
-// Scopes are rules that cover the line, narrowest first: what stands within the
-// parentheses of a short rule, such as go test ./... and go test*. None is
-// offered for programs that run other programs, beyond the very line.
-func Scopes(line string) []string { return nil }
+// parse reads a line, and refuses what no honest line has in it.
+func parse(line string) (*syntax.File, error) {
+	if len(line) > maxLine {
+		return nil, fmt.Errorf("the line: got %d bytes, want at most %d", len(line), maxLine)
+	}
+	if !utf8.ValidString(line) {
+		return nil, fmt.Errorf("the line: got bytes that are not UTF-8")
+	}
+	depth := 0
+	for _, c := range line {
+		switch {
+		case c == '\n' || c == '\t':
+		case unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) || c == '\u2028' || c == '\u2029':
+			return nil, fmt.Errorf("the line: got the character %q, want none that cannot be seen", c)
+		case c == '(' || c == '{' || c == '`' || c == '[':
+			depth++
+		}
+	}
+	if depth > 20*maxDepth {
+		return nil, fmt.Errorf("the line: got %d parentheses and braces, want at most %d", depth, 20*maxDepth)
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
+	if err != nil {
+		return nil, fmt.Errorf("the line cannot be read: %w", err)
+	}
+	return file, nil
+}

@@ -1,0 +1,77 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// redirect judges a redirection: from files, of one stream into another, and to
+// nowhere.
+func (w *walker) redirect(r *syntax.Redirect, depth int) {
+	w.word(r.Word, depth)
+	w.word(r.Hdoc, depth)
+	target := readWord(r.Word)
+	switch kind := redirection(r); {
+	case r.N != nil && strings.HasPrefix(r.N.Value, "{"):
+		w.no("%s: gives a variable a value", r.N.Value)
+	case kind == redirectsNothing:
+	case kind == redirectsNetwork:
+		w.unclear("%s %s: may be a connection", r.Op, shown(target))
+	case kind == redirectsOut:
+		w.no("%s %s: writes a file", r.Op, shown(target))
+	}
+}
+
+// A redirected is what a redirection does.
+type redirected int
+
+const (
+	redirectsNothing redirected = iota // nothing that lasts
+	redirectsOut                       // writes a file
+	redirectsNetwork                   // may connect: bash reads /dev/tcp/… so
+)
+
+func redirection(r *syntax.Redirect) redirected {
+	target := readWord(r.Word)
+	number := target.fixed() && strings.Trim(strings.TrimSuffix(target.text, "-"), "0123456789") == "" && target.text != ""
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		return redirectsNothing
+	case syntax.RdrIn:
+		if !target.one() || mayConnect(target) {
+			return redirectsNetwork
+		}
+		return redirectsNothing
+	case syntax.DplIn:
+		if number {
+			return redirectsNothing
+		}
+		return redirectsNetwork
+	case syntax.DplOut:
+		if number {
+			return redirectsNothing
+		}
+	}
+	if mayConnect(target) {
+		return redirectsNetwork
+	}
+	switch target.text {
+	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2":
+		if r.Op != syntax.RdrInOut {
+			return redirectsNothing
+		}
+	}
+	return redirectsOut
+}
+
+// mayConnect reports whether bash may take a target for a connection.
+func mayConnect(target word) bool {
+	start := target.start()
+	for _, dir := range [...]string{"/dev/tcp/", "/dev/udp/"} {
+		if strings.HasPrefix(start, dir) || !target.fixed() && strings.HasPrefix(dir, start) {
+			return true
+		}
+	}
+	return target.splits
+}
