@@ -52,7 +52,7 @@ fit, 130 where it was interrupted.`,
 			}
 			if planOnly {
 				return p.with(cmd.Context(), hosting{looks: true, mode: f.mode, limit: f.limit}, func(h *host) error {
-					return p.printPlan(h.session(newSession(), "", true).View(cmd.Context()).Plan(cmd.Context(), calls...), calls)
+					return p.printPlan(h.session(newSession(), "").View(cmd.Context()).Plan(cmd.Context(), calls...), calls)
 				})
 			}
 			return p.batch(cmd, &f, calls)
@@ -161,7 +161,7 @@ func (p *program) batch(cmd *cobra.Command, f *calling, calls []tool.Call) error
 	}
 	return p.with(ctx, o, func(h *host) error {
 		in := cmp.Or(f.session, newSession())
-		view := h.session(in, "", true).View(ctx)
+		view := h.session(in, "").View(ctx)
 		if !p.json {
 			if err := p.printPlan(view.Plan(ctx, calls...), calls); err != nil {
 				return err
@@ -216,7 +216,7 @@ func (p *program) printCall(i int, c tool.Call, r tool.Result, took time.Duratio
 		}
 	}
 	if took > 0 {
-		title += " after " + took.Round(time.Millisecond/10).String()
+		title += " after " + roughly(took)
 	}
 	name := c.Name
 	if c.ID != "" {
@@ -229,6 +229,17 @@ func (p *program) printCall(i int, c tool.Call, r tool.Result, took time.Duratio
 		}
 	}
 	return nil
+}
+
+// roughly is a time that is as exact as somebody wants to read.
+func roughly(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return "1ms"
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
 }
 
 // planned is a line of a plan, for programs.
@@ -310,7 +321,10 @@ func becauseOf(c, earlier ferrule.Planned, w ferrule.Wait) string {
 	case alone(earlier.Claims):
 		return fmt.Sprintf("%d runs alone", w.Call+1)
 	}
-	return "one of them does not say what it touches"
+	if c.Claims.Touches == nil {
+		return "does not say what it touches"
+	}
+	return fmt.Sprintf("%d does not say what it touches", w.Call+1)
 }
 
 // ranges is a list of numbers that is not too long.

@@ -85,22 +85,40 @@ func (b *board) turn() {
 	}
 }
 
-// close takes the lines away.
-func (b *board) close() {
-	close(b.stop)
-	b.stopped.Wait()
+// hide takes the lines away for good.
+func (b *board) hide() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.erase()
 	b.away = true
 }
 
-// leave takes the lines away while something else has the screen.
-func (b *board) leave(away bool) {
+// close ends the board.
+func (b *board) close() {
+	close(b.stop)
+	b.stopped.Wait()
+	b.hide()
+}
+
+// leave gives the screen to something else: the lines are taken away, and what is
+// printed waits until comeBack.
+func (b *board) leave() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.erase()
-	b.away = away
+	b.away = true
+	wait := new(held)
+	b.p.out.wait, b.p.errs.wait = wait, wait
+}
+
+func (b *board) comeBack() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	wait := b.p.out.wait
+	b.p.out.wait, b.p.errs.wait, b.away = nil, nil, false
+	for _, h := range wait.list {
+		h.to.control(h.text)
+	}
 }
 
 // print has f print above the lines.
@@ -179,7 +197,13 @@ func (b *board) heard(r *tool.Request, u *tool.Update) {
 		b.pass(u)
 	}
 	row := b.row(r.Index)
-	if row == nil || !u.Progress {
+	switch {
+	case row == nil:
+		return
+	case !u.Progress:
+		if text := strings.TrimSpace(u.Text); b.shows && !b.passes && text != "" {
+			row.message = text[strings.LastIndexByte(text, '\n')+1:] // the last line that it printed
+		}
 		return
 	}
 	row.message = progressText(u)

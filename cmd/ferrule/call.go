@@ -123,13 +123,13 @@ func (p *program) call(cmd *cobra.Command, f *calling, name, input string) error
 			f.session, run, options.Number = left.Caller.Session, leftRun, left.Turn
 		}
 		in := cmp.Or(f.session, newSession())
-		session := h.session(in, run, !f.noWait)
+		session := h.session(in, run)
 		var result tool.Result
 		err = p.perform(ctx, performance{
 			h: h, board: b, session: in, view: session.View(ctx), options: options,
 			calls: []tool.Call{{Name: name, Input: json.RawMessage(input)}},
 		}, func(_ int, r tool.Result) { result = r })
-		b.leave(true)
+		b.hide()
 		if result.Err != nil && result.Err.Kind == tool.Suspended {
 			p.describeLeft(ctx, h, in, name, &result)
 		}
@@ -206,10 +206,10 @@ func (p *program) showResult(b *board, name string, r tool.Result) error {
 		} else if strings.TrimSpace(passed) == strings.TrimSpace(text) {
 			text = ""
 		}
-		if open && !strings.HasPrefix(text, "\n") {
+		if open {
 			p.printf("\n")
+			text = strings.TrimPrefix(text, "\n")
 		}
-		text = strings.TrimPrefix(text, "\n")
 	}
 	if text != "" {
 		p.printf("%s\n", strings.TrimSuffix(text, "\n"))

@@ -137,7 +137,7 @@ func TestCallAsked(t *testing.T) {
 		if err := s.Answer(t.Context(), list[0].ID, policy.Answer{Allow: true, By: "ada"}); err != nil {
 			t.Fatal(err)
 		}
-		if e := <-over; e.code != 0 || e.out != "wiped\n" || !strings.Contains(e.err, "wipe waits for an answer: `ferrule approvals show "+list[0].ID+"`") {
+		if e := <-over; e.code != 0 || e.out != "wiped\n" || !strings.Contains(e.err, "wipe waits for an answer. In another terminal:\n  ferrule approvals show "+list[0].ID) {
 			t.Errorf("got %+v, want that it ran, and where it was asked", e)
 		}
 	})
@@ -232,7 +232,7 @@ func TestStatusOf(t *testing.T) {
 	t.Run("P5 rules of the configuration stand beside those of the store", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		s := ask(t, dir)
+		s := ask(t, dir, policy.Question{ID: "q1", Digest: "d", Tool: "x", Input: "{}"})
 		g := policy.Grant{Rule: "a", Caller: policy.Asker{Principal: "local"}}
 		if _, err := s.Grant(t.Context(), g); err != nil {
 			t.Fatal(err)

@@ -42,8 +42,10 @@ func testTools(dir string, holds func()) func() []*tool.Tool {
 	return func() []*tool.Tool {
 		return []*tool.Tool{
 			made(tool.Spec[noteInput, string]{
-				Info:     tool.Info{Name: "note_read", Description: "Read a note."},
-				ClaimsOf: func(in noteInput) tool.Claims { return tool.Claims{ReadOnly: true, Local: true, Touches: at(in, false)} },
+				Info: tool.Info{Name: "note_read", Description: "Read a note."},
+				ClaimsOf: func(in noteInput) tool.Claims {
+					return tool.Claims{ReadOnly: true, Local: true, Touches: at(in, false)}
+				},
 				Run: func(_ context.Context, in noteInput) (string, error) {
 					text, err := os.ReadFile(filepath.Join(dir, in.Name))
 					if errors.Is(err, os.ErrNotExist) {
@@ -53,9 +55,11 @@ func testTools(dir string, holds func()) func() []*tool.Tool {
 				},
 			}.Tool()),
 			made(tool.Spec[noteInput, string]{
-				Info:     tool.Info{Name: "note_write", Description: "Write a note.", Limit: tool.Limit{Chars: 1000}},
-				ClaimsOf: func(in noteInput) tool.Claims { return tool.Claims{Reversible: true, Local: true, Touches: at(in, true)} },
-				Preview:  func(_ context.Context, in noteInput) (string, error) { return "write " + in.Name, nil },
+				Info: tool.Info{Name: "note_write", Description: "Write a note.", Limit: tool.Limit{Chars: 1000}},
+				ClaimsOf: func(in noteInput) tool.Claims {
+					return tool.Claims{Reversible: true, Local: true, Touches: at(in, true)}
+				},
+				Preview: func(_ context.Context, in noteInput) (string, error) { return "write " + in.Name, nil },
 				Run: func(_ context.Context, in noteInput) (string, error) {
 					return "wrote " + in.Name, os.WriteFile(filepath.Join(dir, in.Name), []byte(in.Text+"\n"), 0o600)
 				},

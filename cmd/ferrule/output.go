@@ -24,6 +24,15 @@ type shown struct {
 	to   io.Writer
 	half []byte // the beginning of a character whose rest is still to come
 	err  error  // the first; nothing is written after it
+	wait *held  // nil: it is written at once
+}
+
+// held is what is written later, in its order.
+type held struct{ list []heldText }
+
+type heldText struct {
+	to   *shown
+	text string
 }
 
 // Write writes what can be seen of b.
@@ -52,6 +61,10 @@ func (s *shown) end() error {
 
 // control writes a text as it is.
 func (s *shown) control(text string) {
+	if s.wait != nil {
+		s.wait.list = append(s.wait.list, heldText{s, text})
+		return
+	}
 	if s.err == nil {
 		_, s.err = io.WriteString(s.to, text)
 	}

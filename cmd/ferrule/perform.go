@@ -93,7 +93,7 @@ func (p *program) sayWhere(f performance, id string) {
 	if q, err := f.h.kept.Find(context.Background(), id); err == nil { //nolint:contextcheck // a look at what was just put
 		name = terminal.Visible(q.Tool)
 	}
-	p.complain(fmt.Sprintf("ferrule: %s waits for an answer: `ferrule approvals show %s` in another terminal shows all about it, `ferrule approvals allow %s` and `deny` answer it", name, id, id))
+	p.complain(fmt.Sprintf("ferrule: %s waits for an answer. In another terminal:\n  ferrule approvals show %s\n  ferrule approvals allow %s    (or deny)", name, id, id))
 }
 
 // askHere shows the questions of a session on the interactive screen until none
@@ -108,7 +108,7 @@ func (p *program) askHere(ctx context.Context, f performance, id string) error {
 	}
 	screen, none := context.WithCancel(ctx)
 	defer none()
-	f.board.leave(true)
+	f.board.leave()
 	err := terminal.Watch(screen, p.stdin, p.stdout, p.environ, terminal.Desk{
 		By: p.user(),
 		Pending: func(ctx context.Context) ([]policy.Question, error) {
@@ -122,7 +122,7 @@ func (p *program) askHere(ctx context.Context, f performance, id string) error {
 			return p.settle(ctx, f.h.config, f.h.kept.Store, id, a)
 		},
 	})
-	f.board.leave(false)
+	f.board.comeBack()
 	switch {
 	case screen.Err() != nil: // answered, or stopped
 		return nil

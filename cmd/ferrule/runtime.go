@@ -98,14 +98,15 @@ func (p *program) state(ctx context.Context, h *host, looks bool) (dir string, e
 	}
 	if looks {
 		h.rt.Inbox = new(policy.Memory) // there will be somebody to ask
-		if _, err := os.Stat(dir); err == nil {
-			return dir, nil
+		dir, done, err := lookingIn(dir)
+		if err == nil {
+			h.atEnd(func(context.Context) error { return done() })
 		}
-		if dir, err = os.MkdirTemp("", "ferrule-"); err != nil {
-			return "", err
-		}
-		h.atEnd(func(context.Context) error { return os.RemoveAll(dir) })
-		return dir, nil
+		return dir, err
+	}
+	root := filepath.FromSlash(c.Workspace)
+	if info, err := os.Stat(root); err != nil || !info.IsDir() { // the state would be made below it
+		return "", usage("workspace: %s is no folder: make it, or name another in ferrule.yaml", root)
 	}
 	if _, err := store.Home(dir); err != nil {
 		return "", err
@@ -180,9 +181,9 @@ func (p *program) with(ctx context.Context, o hosting, f func(*host) error) erro
 // newSession is the name of a session that there is not yet.
 func newSession() string { return "call-" + strings.ToLower(rand.Text()[:8]) }
 
-// session is one for calls of this program.
-func (h *host) session(name, run string, attended bool) *ferrule.Session {
-	return h.rt.Session(tool.Caller{Session: name, Client: client, Run: run, Attended: attended})
+// session is one for calls of this program: somebody has typed the command.
+func (h *host) session(name, run string) *ferrule.Session {
+	return h.rt.Session(tool.Caller{Session: name, Client: client, Run: run, Attended: true})
 }
 
 // kept is the store, with the rules that stand in the configuration beside those

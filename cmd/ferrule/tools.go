@@ -30,7 +30,7 @@ so the exit status is 0.`,
 			return p.with(cmd.Context(), hosting{looks: true}, func(h *host) error {
 				switch {
 				case check:
-					return p.listFindings(h, args)
+					return p.listFindings(cmd.Context(), h, args)
 				case len(args) == 1:
 					return p.showTool(cmd.Context(), h, args[0])
 				}
@@ -161,7 +161,12 @@ func becomes(verdict string) string {
 	return orByArguments("")
 }
 
-func (p *program) listFindings(h *host, names []string) error {
+func (p *program) listFindings(ctx context.Context, h *host, names []string) error {
+	for _, name := range names {
+		if _, err := h.toolOf(ctx, name); err != nil {
+			return err
+		}
+	}
 	type found struct {
 		Name string `json:"name"`
 		Text string `json:"text"`
@@ -195,7 +200,7 @@ func (h *host) toolOf(ctx context.Context, name string) (ferrule.Resolved, error
 			return ferrule.Resolved{}, usage("%s is not offered: %s", name, a.Why)
 		}
 	}
-	plan := h.session(newSession(), "", false).View(ctx).Plan(ctx, tool.Call{Name: name})
+	plan := h.session(newSession(), "").View(ctx).Plan(ctx, tool.Call{Name: name})
 	return ferrule.Resolved{}, usage("%s\n`ferrule tools` lists what there is", plan[0].Err.Text)
 }
 

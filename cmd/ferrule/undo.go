@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,11 +160,7 @@ func (p *program) listChanges(list []undo.Entry) error {
 		case e.Of != "":
 			what += ", undoing " + e.Of
 		}
-		tool := e.Tool
-		if tool == "" {
-			tool = "undo"
-		}
-		rows = append(rows, []string{e.ID, terminal.Ago(e.At, p.now()), tool, what, p.short(e.Path()), e.Session})
+		rows = append(rows, []string{e.ID, terminal.Ago(e.At, p.now()), cmp.Or(e.Tool, "undo"), what, p.short(e.Path()), e.Session})
 	}
 	p.printTable(rows)
 	return nil
@@ -194,7 +191,7 @@ func (p *program) restore(ctx context.Context, h *undo.History, list []undo.Entr
 		} else if by, err := h.Restore(ctx, e.ID, f.force); err == nil {
 			u.By, u.What = by.ID, by.What()
 		} else if !errors.Is(err, undo.ErrAsItWas) {
-			u.Error = p.whyNot(err)
+			u.Error = whyNot(err)
 			failed++
 		}
 		all = append(all, u)
@@ -214,15 +211,15 @@ func (p *program) restore(ctx context.Context, h *undo.History, list []undo.Entr
 }
 
 // whyNot is why a file is left as it is, and what to do about it.
-func (p *program) whyNot(err error) string {
-	if changed, ok := errors.AsType[*undo.ChangedError](err); ok {
-		text := changed.Error()
-		if changed.By.ID != "" {
-			return text + ": undo " + changed.By.ID + " first, or say --force"
-		}
-		return text + ": --force puts it back all the same, and what was changed since is lost"
+func whyNot(err error) string {
+	changed, ok := errors.AsType[*undo.ChangedError](err)
+	switch {
+	case !ok:
+		return err.Error()
+	case changed.By.ID != "":
+		return fmt.Sprintf("%s has changed it since: undo %s first, or --force puts it back all the same", cmp.Or(changed.By.Tool, "undo"), changed.By.ID)
 	}
-	return err.Error()
+	return "somebody has changed it since: --force puts it back all the same, and that is lost"
 }
 
 func (p *program) printUndone(u undone, dry bool) {

@@ -29,6 +29,7 @@ func (e *LinkError) Error() string { return fmt.Sprintf("%s: is a symbolic link"
 // Errors of names that lead to something that is not touched.
 var (
 	ErrFolder  = errors.New("is a folder")
+	ErrFile    = errors.New("is a file and not a folder")
 	ErrSpecial = errors.New("is neither a file nor a folder")
 	ErrMoved   = errors.New("was exchanged while it was opened")
 )
@@ -86,8 +87,13 @@ func Folder(top *os.Root, name string, see See) (*os.Root, error) {
 
 // Step opens the folder that has one name within another.
 func Step(at *os.Root, part string) (*os.Root, fs.FileInfo, error) {
-	next, err := at.OpenRoot(part)
+	// With something behind it the part is opened as a folder or not at all: a
+	// pipe would wait for who writes to it.
+	next, err := at.OpenRoot(part + "/.")
 	if err != nil {
+		if info, err2 := at.Lstat(part); err2 == nil && !info.IsDir() && info.Mode()&fs.ModeSymlink == 0 {
+			err = ErrFile
+		}
 		return nil, nil, why(at, part, err)
 	}
 	info, err := at.Lstat(part)
