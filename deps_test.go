@@ -37,12 +37,8 @@ var architecture = map[string]arrows{
 		third: "github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json golang.org/x/text",
 		tests: "internal/hostile",
 	},
-<<<<<<< HEAD
-	"cmd/ferrule":          {ours: ". audit durable internal/config internal/terminal policy policy/cedar sandbox schema secret secret/keyring store tool undo", third: "github.com/aymanbagabas/go-udiff github.com/charmbracelet/x/term github.com/spf13/cobra github.com/spf13/pflag"},
-=======
-	"builtin":              {ours: "tool", third: "golang.org/x/net", tests: ". audit policy"},
-	"cmd/ferrule":          {ours: ". audit durable internal/config internal/terminal policy policy/cedar schema secret secret/keyring store tool", third: "github.com/spf13/cobra github.com/spf13/pflag github.com/charmbracelet/x/term"},
->>>>>>> 3896bad474a45737740b1a9e32725a9d5aa56e30
+	"builtin":              {ours: "internal/inside sandbox tool undo", third: "github.com/aymanbagabas/go-udiff golang.org/x/net mvdan.cc/sh/v3", tests: ". audit policy tooltest"},
+	"cmd/ferrule":          {ours: ". audit builtin durable internal/config internal/terminal policy policy/cedar sandbox schema secret secret/keyring store tool undo", third: "github.com/aymanbagabas/go-udiff github.com/charmbracelet/x/term github.com/spf13/cobra github.com/spf13/pflag"},
 	"eval":                 {ours: "schema tool"},
 	"examples":             {},
 	"examples/approvals":   {ours: ". policy store tool"},
@@ -57,6 +53,7 @@ var architecture = map[string]arrows{
 	"examples/replay":      {ours: ". policy tool"},
 	"examples/secrets":     {ours: ". audit policy secret tool"},
 	"examples/streaming":   {ours: ". tool"},
+	"examples/files":       {ours: ". builtin policy tool undo"},
 	"internal/check":       {},
 	"internal/config":      {ours: "policy secret", third: "go.yaml.in/yaml/v3"},
 	"internal/crash":       {tests: ". audit durable policy secret store tool"},

@@ -1,0 +1,98 @@
+package builtin_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestFilesSpecial(t *testing.T) {
+	t.Parallel()
+	b := newFiles(t, map[string]string{"a": "text\n"})
+	if err := syscall.Mkfifo(filepath.Join(b.work, "pipe"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var listen net.ListenConfig
+	socket, err := listen.Listen(t.Context(), "unix", filepath.Join(b.work, "sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = socket.Close() }()
+	names := []string{"pipe", "sock"}
+	if err := syscall.Mknod(filepath.Join(b.work, "zero"), syscall.S_IFCHR|0o666, 1<<8|5); err == nil { // /dev/zero
+		names = append(names, "zero")
+	} else {
+		t.Logf("no device is made: %v", err)
+	}
+	for _, name := range names {
+		t.Run("I1 special: "+name, func(t *testing.T) {
+			for tool, input := range map[string]string{
+				"fs_read": `{"path":"$"}`, "fs_write": `{"path":"$","content":"x"}`, "fs_edit": `{"path":"$","edits":[{"old":"a","new":"b"}]}`, "fs_grep": `{"path":"$","pattern":"."}`, "fs_list": `{"path":"$"}`,
+			} {
+				r := b.on(t).do(tool, strings.ReplaceAll(input, "$", name)) // and does not wait for who writes
+				if r.Err == nil {
+					t.Errorf("%s: got %q, want a refusal", tool, r)
+				}
+			}
+		})
+	}
+	t.Run("I1 special: walks pass them over", func(t *testing.T) {
+		check(t, b.on(t).do("fs_grep", `{"pattern":"."}`), "a:1:text")
+		check(t, b.on(t).do("fs_glob", `{"pattern":"*"}`), "a")
+	})
+}
+
+func TestFilesForeignLink(t *testing.T) {
+	t.Parallel()
+	t.Run("I1 hard link: of somebody else's file is not read", func(t *testing.T) {
+		t.Parallel()
+		b := newFiles(t, map[string]string{"own": "needle"})
+		theirs := filepath.Join(t.TempDir(), "theirs")
+		if err := os.WriteFile(theirs, []byte("needle"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(theirs, 1234, 1234); err != nil {
+			t.Skipf("files cannot be given away: %v", err)
+		}
+		if err := os.Link(theirs, filepath.Join(b.work, "linked")); err != nil {
+			t.Skip(err)
+		}
+		if err := os.Link(filepath.Join(b.work, "own"), filepath.Join(b.work, "own2")); err != nil {
+			t.Fatal(err)
+		}
+		check(t, b.do("fs_read", `{"path":"linked"}`), "!linked belongs to somebody else and has a second name, perhaps outside of the workspace: it is not read.")
+		check(t, b.do("fs_grep", `{"pattern":"needle"}`), "own:1:needle\nown2:1:needle")
+		check(t, b.do("fs_read", `{"path":"own2"}`), "needle")
+	})
+}
+
+func TestFilesFullDisk(t *testing.T) {
+	t.Parallel()
+	t.Run("I1 write: a full disk changes nothing", func(t *testing.T) {
+		t.Parallel()
+		b := newFiles(t, nil)
+		if err := syscall.Mount("tmpfs", b.work, "tmpfs", 0, "size=64k"); err != nil {
+			t.Skipf("a small disk cannot be mounted: %v", err)
+		}
+		t.Cleanup(func() {
+			if err := syscall.Unmount(b.work, syscall.MNT_DETACH); err != nil {
+				t.Error(err)
+			}
+		})
+		b.open()
+		b.put("a", "old")
+		check(t, b.do("fs_write", `{"path":"a","content":"`+strings.Repeat("x", 100<<10)+`"}`), "!a: the disk is full. Nothing was changed.")
+		check(t, b.do("fs_write", `{"path":"x/y","parents":true,"content":"`+strings.Repeat("x", 100<<10)+`"}`), "!x/y: the disk is full. Nothing was changed.")
+		check(t, b.do("fs_list", `{}`), "a  3 bytes")
+		if b.content("a") != "old" {
+			t.Errorf("got %q, want it as it was", b.content("a"))
+		}
+		list, err := b.history.List(t.Context())
+		if err != nil || len(list) != 2 || list[0].Outcome != "failed" {
+			t.Errorf("got %+v, %v, want two that failed", list, err)
+		}
+	})
+}

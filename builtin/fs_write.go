@@ -1,0 +1,260 @@
+package builtin
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ferrule-dev/ferrule/internal/inside"
+	"github.com/ferrule-dev/ferrule/tool"
+	"github.com/ferrule-dev/ferrule/undo"
+)
+
+type fsWriteIn struct {
+	Path    string `json:"path" jsonschema:"description=file to write: below the workspace or absolute within it"`
+	Content string `json:"content" jsonschema:"description=all that the file will hold"`
+	Parents bool   `json:"parents,omitempty" jsonschema:"description=make folders of the path that are not there"`
+}
+
+func (s *fsSet) writeTool() (*tool.Tool, error) {
+	return fsWriter(s, "fs_write", true,
+		func(in fsWriteIn) string { return in.Path }, nil,
+		func(ctx context.Context, in fsWriteIn) (string, error) {
+			p, err := s.file(in.Path)
+			if err != nil {
+				return "", err
+			}
+			was, there, err := s.content(ctx, p)
+			if err != nil {
+				return "", s.fail(p, err)
+			}
+			return fsDiff(p, was, []byte(in.Content), there), nil
+		}, s.write)
+}
+
+func (s *fsSet) write(ctx context.Context, in fsWriteIn) (tool.Result, error) {
+	p, err := s.file(in.Path)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	there, err := s.change(ctx, p, []byte(in.Content), "", in.Parents)
+	if errors.Is(err, fsSame()) {
+		return fsSaid("%s holds exactly that already: nothing was written.", p)
+	}
+	if err != nil {
+		return tool.Result{}, s.fail(p, err)
+	}
+	what := "Created"
+	if there {
+		what = "Replaced"
+	}
+	return fsSaid("%s %s: %s.", what, p, fsCount(fsLineCount(in.Content), "line"))
+}
+
+func fsSaid(format string, args ...any) (tool.Result, error) {
+	return tool.Result{Content: []tool.Content{tool.Text(fmt.Sprintf(format, args...))}}, nil
+}
+
+func fsCount(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+func fsLineCount(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+// content is what a file holds now, for a preview.
+func (s *fsSet) content(ctx context.Context, p fsPlace) (text []byte, there bool, err error) {
+	f, _, err := s.open(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	text, err = fsReadAll(fsUntil{ctx, f})
+	return text, true, err
+}
+
+// fsSame says that a file needs no change.
+func fsSame() error { return fsOff("nothing to change") }
+
+// change gives a file new content. Where expect is not "", it is the digest of
+// what the file must still hold. It reports whether there was a file.
+func (s *fsSet) change(ctx context.Context, p fsPlace, content []byte, expect string, parents bool) (there bool, err error) {
+	if err := s.named(p, true); err != nil {
+		return false, err
+	}
+	g := s.guard(true)
+	lacking, err := s.lacking(p, g, parents)
+	if err != nil {
+		return false, err
+	}
+	var keep inside.Keep
+	if len(lacking) == 0 {
+		if keep, err = s.mayReplace(ctx, p, g, content, expect); err != nil {
+			return false, err
+		}
+	}
+	step, err := s.begin(ctx, p, content, lacking, expect)
+	if err != nil {
+		return false, err
+	}
+	err = s.put(ctx, p, g, content, keep, lacking)
+	if step != nil {
+		err = step.End(ctx, err)
+	}
+	return keep.Like, err
+}
+
+// lacking are the folders of a path that are not there.
+func (s *fsSet) lacking(p fsPlace, g fsGuard, parents bool) ([]string, error) {
+	var list []string
+	for dir := p.dir(); ; dir = path.Dir(dir) {
+		at, err := s.folder(p.below(dir), g)
+		if err == nil {
+			at.Close()
+			slices.Reverse(list)
+			return list, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) || dir == "." {
+			return nil, err
+		}
+		if !parents {
+			return nil, fsOff(fmt.Sprintf("The folder %s is not there. Set parents to make it, or mend the path.", p.below(p.dir())))
+		}
+		list = append(list, dir)
+	}
+}
+
+// mayReplace looks at what is there under the name, and says what is kept of it.
+func (s *fsSet) mayReplace(ctx context.Context, p fsPlace, g fsGuard, content []byte, expect string) (keep inside.Keep, err error) {
+	at, err := s.folder(p.below(p.dir()), g)
+	if err != nil {
+		return keep, err
+	}
+	defer at.Close()
+	f, info, err := inside.File(at, p.base())
+	if errors.Is(err, fs.ErrNotExist) && expect == "" {
+		return keep, nil
+	}
+	if errors.Is(err, fs.ErrPermission) && expect == "" { // it can be replaced without being read
+		if info, err = at.Lstat(p.base()); err == nil {
+			err = inside.Regular(info)
+		}
+	}
+	if err != nil {
+		return keep, fsWhole(p, err)
+	}
+	if f != nil {
+		defer f.Close()
+	}
+	if err := g.see(p.String(), info); err != nil {
+		return keep, err
+	}
+	if err := fsSpelled(at, p.rel, info); err != nil {
+		return keep, err
+	}
+	if info.Mode().Perm()&0o222 == 0 {
+		return keep, fsOff(fmt.Sprintf("%s is write-protected (mode %04o).", p, info.Mode().Perm()))
+	}
+	if f != nil && info.Size() == int64(len(content)) && fsHolds(ctx, f, content) {
+		return keep, fsSame()
+	}
+	return inside.KeepOf(info), nil
+}
+
+func fsHolds(ctx context.Context, f *os.File, content []byte) bool {
+	sum := sha256.New()
+	n, err := io.Copy(sum, fsUntil{ctx, f})
+	return err == nil && n == int64(len(content)) && hex.EncodeToString(sum.Sum(nil)) == fsDigest(content)
+}
+
+func fsDigest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// begin keeps a copy, before anything is changed. It makes sure that the file
+// still holds what an edit was made from.
+func (s *fsSet) begin(ctx context.Context, p fsPlace, content []byte, lacking []string, expect string) (*undo.Step, error) {
+	moved := fsOff(fmt.Sprintf("%s was changed by somebody else meanwhile. Read it again.", p))
+	if s.undo == nil {
+		if expect == "" {
+			return nil, nil
+		}
+		now, _, err := s.content(ctx, p)
+		if err == nil && fsDigest(now) != expect {
+			err = moved
+		}
+		return nil, err
+	}
+	r := tool.From(ctx).Request()
+	c := undo.Change{Root: p.root.real, Name: p.rel, Left: content, Folders: lacking, Call: r.ID, Session: r.Caller.Session, Principal: r.Caller.Principal}
+	if r.Tool != nil {
+		c.Tool = r.Tool.Name
+	}
+	step, err := s.undo.Begin(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if expect != "" && step.Was().Digest != expect {
+		return nil, step.End(ctx, moved)
+	}
+	return step, nil
+}
+
+// put writes the file. Folders that it made are taken away where it fails.
+func (s *fsSet) put(ctx context.Context, p fsPlace, g fsGuard, content []byte, keep inside.Keep, lacking []string) (err error) {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	top, err := inside.Open(p.root.real)
+	if err != nil {
+		return err
+	}
+	defer top.Close()
+	var made []string
+	defer func() {
+		if err != nil {
+			fsUnmake(top, made)
+		}
+	}()
+	if len(lacking) > 0 {
+		if made, err = inside.MakeFolders(top, p.dir(), g.part); err != nil {
+			return err
+		}
+	}
+	at, err := inside.Folder(top, p.dir(), g.part)
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	return inside.Replace(at, p.base(), bytes.NewReader(content), keep)
+}
+
+func fsUnmake(top *os.Root, made []string) {
+	for _, name := range slices.Backward(made) {
+		if at, err := inside.Folder(top, path.Dir(name), nil); err == nil {
+			_ = at.Remove(path.Base(name)) // not where somebody has put something into it
+			at.Close()
+		}
+	}
+}
