@@ -37,7 +37,7 @@ var architecture = map[string]arrows{
 		third: "github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json golang.org/x/text",
 		tests: "internal/hostile",
 	},
-	"builtin":              {ours: "internal/inside sandbox tool undo", third: "github.com/aymanbagabas/go-udiff golang.org/x/net mvdan.cc/sh/v3", tests: ". audit policy tooltest"},
+	"builtin":              {ours: "internal/inside sandbox shell tool undo", third: "github.com/aymanbagabas/go-udiff golang.org/x/net", tests: ". audit policy policy/cedar tooltest"},
 	"cmd/ferrule":          {ours: ". audit builtin durable internal/config internal/terminal policy policy/cedar sandbox schema secret secret/keyring store tool undo", third: "github.com/aymanbagabas/go-udiff github.com/charmbracelet/x/term github.com/spf13/cobra github.com/spf13/pflag"},
 	"eval":                 {ours: "schema tool"},
 	"examples":             {},
