@@ -19,6 +19,7 @@ type Resolved struct {
 	Claims     tool.Claims // the constant ones, as far as they are believed
 	Class      string      // read-only, write or unsafe
 	SideEffect string      // pure, read-only, side-effecting or external-stateful
+	Varies     bool        // what its calls claim depends on their arguments
 	Deferred   bool        // not in the prompt until it is loaded
 	Keyed      bool        // it names the effect of its calls
 	Hidden     string      // why no view shows it; "": they do
@@ -74,7 +75,7 @@ func (e *entry) claimsOf(a tool.Args) (tool.Claims, error) {
 func (e *entry) resolved(hidden string) Resolved {
 	return Resolved{
 		Name: e.wire, Info: e.tool.Clone(), Source: e.source, Claims: copyClaims(e.claims), Class: e.claims.Class(), SideEffect: e.claims.SideEffect(),
-		Deferred: e.deferred(), Keyed: e.tool.Key != nil, Hidden: hidden, Findings: slices.Clone(e.findings),
+		Varies: e.varies(), Deferred: e.deferred(), Keyed: e.tool.Key != nil, Hidden: hidden, Findings: slices.Clone(e.findings),
 	}
 }
 

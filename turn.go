@@ -30,6 +30,8 @@ type Turn struct {
 	limit  int
 	lends  bool // HandBack
 	quiet  bool // begun by Do: Wait starts the work
+	// It is only thought of: nothing runs, and there is no event.
+	imagined bool
 
 	adding sync.Mutex // calls are planned in the order in which they are added
 

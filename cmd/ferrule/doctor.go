@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -20,7 +18,7 @@ import (
 )
 
 // finding is what was found out about one thing. State is ok, failed (it is
-// needed), missing (it is not) or unused (nothing needs it yet).
+// needed) or missing (it is not).
 type finding struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
@@ -72,7 +70,7 @@ func (p *program) examine(ctx context.Context) []finding {
 		all = append(all, examineSecrets(ctx, c)...)
 		all = append(all, examineHome(p.homeOf(c)), examineStore(ctx, p.storeOf(c)))
 	}
-	return append(append(all, p.examineTerminal()), isolation()...)
+	return append(append(all, p.examineTerminal()), p.examineIsolation(ctx, c)...)
 }
 
 // clock looks whether the time can be right: expiry depends on it.
@@ -170,29 +168,4 @@ func (p *program) examineTerminal() finding {
 		return finding{"terminal", "ok", p.env("TERM") + ", without colours (NO_COLOR)"}
 	}
 	return finding{"terminal", "ok", p.env("TERM")}
-}
-
-// isolation is what later parts can confine programs with.
-func isolation() []finding {
-	var all []finding
-	if runtime.GOOS == "linux" {
-		text := "not in /sys/kernel/security/lsm"
-		if lsm, err := os.ReadFile("/sys/kernel/security/lsm"); err != nil {
-			text = "not known: " + err.Error()
-		} else if strings.Contains(string(lsm), "landlock") {
-			text = "present"
-		}
-		all = append(all, finding{"landlock", "unused", text})
-	}
-	for _, name := range []string{"bwrap", "docker", "podman"} {
-		text := "not installed"
-		if path, err := exec.LookPath(name); err == nil {
-			text = path
-		}
-		all = append(all, finding{name, "unused", text})
-	}
-	for i := range all {
-		all[i].Text += " (not used yet)"
-	}
-	return all
 }

@@ -167,6 +167,11 @@ func answering(r policy.Ruling, q *tool.Request, list []lasting) *lasting {
 	if !r.Asks() || r.Flow {
 		return nil
 	}
+	if q.Caller.Principal == localUser { // as rules have it
+		anonymous := q.Clone()
+		anonymous.Caller.Principal = ""
+		q = &anonymous
+	}
 	for _, l := range list {
 		if g := l.grant; g.Answers(q, g.Definition) && (!r.Overrules || g.Exact()) {
 			return &l

@@ -19,19 +19,27 @@ func commandOf(h config.Hook) ferrule.Command {
 	}
 }
 
-// hooksOf reports which hooks of a configuration could not be made, and where they
-// stand.
-func hooksOf(c *config.Config) error {
+// hookList are the hooks of a configuration. The error says which could not be
+// made, and where they stand.
+func hookList(c *config.Config) (list []ferrule.Hook, err error) {
 	var all config.Errors
 	for _, h := range c.Hooks {
-		if _, err := commandOf(h).Hook(); err != nil {
+		hook, err := commandOf(h).Hook()
+		if err != nil {
 			all = append(all, &config.Error{File: c.File, Line: h.Line, Column: h.Column, Text: "hooks: " + err.Error()})
 		}
+		list = append(list, hook)
 	}
 	if all == nil {
-		return nil
+		return list, nil
 	}
-	return all
+	return nil, all
+}
+
+// hooksOf reports which hooks of a configuration could not be made.
+func hooksOf(c *config.Config) error {
+	_, err := hookList(c)
+	return err
 }
 
 // protected are the files that decide what may run: no mode says yes to changes of

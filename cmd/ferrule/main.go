@@ -2,6 +2,10 @@
 //
 //	ferrule init                     write a ferrule.yaml to begin with
 //	ferrule doctor                   what works on this machine
+//	ferrule tools                    which tools there are, and what they claim
+//	ferrule call NAME '{…}'          one call, through every rule
+//	ferrule batch FILE               many, as far side by side as is safe
+//	ferrule undo                     what they changed, and how it is put back
 //	ferrule policy check             is the configuration right?
 //	ferrule policy explain --tool X  what would become of a call, and why
 //	ferrule approvals                what waits for an answer
@@ -18,12 +22,15 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/ferrule-dev/ferrule/sandbox"
 )
 
 func main() {
+	helper := sandbox.Enter() // what isolates commands is this program, run again
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second one ends it at once
-	status := newProgram().run(ctx, os.Args[1:])
+	status := newProgram(helper).run(ctx, os.Args[1:])
 	stop()
 	os.Exit(status)
 }

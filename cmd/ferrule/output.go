@@ -24,6 +24,15 @@ type shown struct {
 	to   io.Writer
 	half []byte // the beginning of a character whose rest is still to come
 	err  error  // the first; nothing is written after it
+	wait *held  // nil: it is written at once
+}
+
+// held is what is written later, in its order.
+type held struct{ list []heldText }
+
+type heldText struct {
+	to   *shown
+	text string
 }
 
 // Write writes what can be seen of b.
@@ -52,6 +61,10 @@ func (s *shown) end() error {
 
 // control writes a text as it is.
 func (s *shown) control(text string) {
+	if s.wait != nil {
+		s.wait.list = append(s.wait.list, heldText{s, text})
+		return
+	}
 	if s.err == nil {
 		_, s.err = io.WriteString(s.to, text)
 	}
@@ -115,6 +128,31 @@ func (p *program) printLines(lines []terminal.Line) {
 		if colour {
 			p.out.control("\x1b[m")
 		}
+	}
+}
+
+// printTable prints rows of cells, the first of them the titles. On a terminal no
+// line is longer than that is wide.
+func (p *program) printTable(rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], terminal.Columns(terminal.Visible(cell)))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			if cell = terminal.Visible(cell); i < len(row)-1 {
+				cell = terminal.Pad(cell, widths[i]) + "  "
+			}
+			line.WriteString(cell)
+		}
+		text := strings.TrimRight(line.String(), " ")
+		if terminal.Is(p.stdout) {
+			text = terminal.Cut(text, p.width())
+		}
+		p.printf("%s\n", text)
 	}
 }
 

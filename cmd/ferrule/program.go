@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ferrule-dev/ferrule/internal/terminal"
+	"github.com/ferrule-dev/ferrule/sandbox"
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // How the program ends.
@@ -22,6 +24,7 @@ const (
 	statusFailed      = 1
 	statusUsage       = 2 // or wrong configuration
 	statusDenied      = 3 // or rejected
+	statusToolFailed  = 4
 	statusInterrupted = 130
 )
 
@@ -34,6 +37,9 @@ type program struct {
 	dir     string // the current directory
 	now     func() time.Time
 
+	helper sandbox.Helper      // what commands are isolated with
+	own    func() []*tool.Tool // further tools; nil: none
+
 	out, errs *shown // stdout and stderr, for a person
 
 	home, config string // flags
@@ -41,12 +47,12 @@ type program struct {
 	ran          bool // a command was found, and its flags and arguments were right
 }
 
-func newProgram() *program {
+func newProgram(helper sandbox.Helper) *program {
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "."
 	}
-	return &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), dir: dir, now: time.Now}
+	return &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), dir: dir, now: time.Now, helper: helper}
 }
 
 // status is an error that ends the program in a certain way.
@@ -107,8 +113,9 @@ func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ferrule",
 		Short: "Rules and people in front of the tool calls of agents",
-		Long: `Ferrule decides which tool calls of agents may run: by rules, and by asking a
-person. This program shows and changes both.`,
+		Long: `Ferrule decides which tool calls of agents may run, by rules and by asking a
+person, and runs them. This program shows and changes both, runs calls that are
+given to it, and undoes what they did to files.`,
 		SilenceErrors: true, SilenceUsage: true,
 	}
 	p.group(root)
@@ -117,7 +124,7 @@ person. This program shows and changes both.`,
 	root.SetErr(p.errs)
 	root.PersistentFlags().StringVar(&p.home, "home", "", "where state is kept (default $FERRULE_HOME, else .ferrule in the workspace)")
 	root.PersistentFlags().StringVar(&p.config, "config", "", "configuration file (default ferrule.yaml, if there is one)")
-	root.AddCommand(p.initCommand(), p.doctorCommand(), p.policyCommand(), p.approvalsCommand(), p.rulesCommand(), p.journalCommand(), p.auditCommand(), p.versionCommand())
+	root.AddCommand(p.initCommand(), p.doctorCommand(), p.toolsCommand(), p.callCommand(), p.batchCommand(), p.undoCommand(), p.policyCommand(), p.approvalsCommand(), p.rulesCommand(), p.journalCommand(), p.auditCommand(), p.versionCommand())
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {
@@ -165,7 +172,7 @@ func (p *program) do(f func(*cobra.Command, []string) error) func(*cobra.Command
 func named(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch f.Name {
-		case "home", "config", "head", "file", "out", "key", "call", "session", "since", "until", "tool", "kind", "decision":
+		case "home", "config", "head", "file", "out", "key", "call", "session", "since", "until", "tool", "kind", "decision", "mode":
 			if f.Value.String() == "" && err == nil {
 				err = usage("--%s: got an empty text: say something, or leave it out", f.Name)
 			}

@@ -21,7 +21,7 @@ import (
 // try runs the program in a directory.
 func try(ctx context.Context, dir string, args ...string) (stdout, stderr string, code int) {
 	var out, errs bytes.Buffer
-	p := &program{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, dir: dir, now: time.Now}
+	p := &program{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, dir: dir, now: time.Now, helper: helper}
 	code = p.run(ctx, args)
 	return out.String(), errs.String(), code
 }
@@ -102,7 +102,7 @@ func TestProgram(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		s := ask(t, dir, policy.Question{ID: "q1", Digest: "d", Tool: "x", Input: "{}"})
-		p := &program{dir: dir, now: time.Now}
+		p := &program{dir: dir, now: time.Now, helper: helper}
 		for _, input := range []string{"null", "[1]", `"x"`, "1", `{"a":1,"a":2}`, "{", ""} {
 			if err := p.settle(t.Context(), &config.Config{}, s, "q1", policy.Answer{Allow: true, Input: json.RawMessage(input)}); err == nil {
 				t.Errorf("%s: got no error", input)

@@ -58,7 +58,7 @@ func lastingRules(ctx context.Context, c *config.Config, s *store.Store) ([]last
 		if i < 0 {
 			i = len(list)
 			list = append(list, lasting{
-				ID: g.Name(), Rule: g.Rule, Principal: cmp.Or(g.Caller.Principal, "local"), Tenant: g.Caller.Tenant, Session: g.Caller.Session,
+				ID: g.Name(), Rule: g.Rule, Principal: cmp.Or(g.Caller.Principal, localUser), Tenant: g.Caller.Tenant, Session: g.Caller.Session,
 				Source: g.Source, Second: g.Second, grant: g,
 			})
 		}
@@ -82,6 +82,9 @@ func lastingRules(ctx context.Context, c *config.Config, s *store.Store) ([]last
 		same := g
 		if r, err := policy.ParseRule(g.Rule, ""); err == nil {
 			same.Rule = r.String()
+		}
+		if same.Caller.Principal == localUser { // the file does not say it
+			same.Caller.Principal = ""
 		}
 		l := row(same)
 		if l.stored == nil {

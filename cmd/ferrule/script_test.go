@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,6 +43,7 @@ var update = flag.Bool("update", false, "write what the commands of testdata/*.t
 //	> mode FILE                  prints its permissions
 //	> chmod MODE FILE            sets them
 //	> lines TEXT ferrule doctor  is a command of which only lines with TEXT count
+//	> answer allow               answers the one question that waits, with these words
 //
 // and what follows is what it prints: standard error behind "! ", and the exit
 // status, where it is not 0, in brackets. For the names of writers, for keys and for
@@ -89,6 +91,7 @@ type script struct {
 	dir  string
 	env  []string
 	base time.Time // when questions are asked; commands run 90 s later
+	own  func() []*tool.Tool
 }
 
 func newScript(t *testing.T, archive *txtar.Archive) *script {
@@ -106,7 +109,7 @@ func newScript(t *testing.T, archive *txtar.Archive) *script {
 			t.Fatal(err)
 		}
 	}
-	return &script{dir: dir, env: []string{"USER=ada"}, base: time.Now()}
+	return &script{dir: dir, env: []string{"USER=ada"}, base: time.Now(), own: testTools(dir, nil)}
 }
 
 // run runs the commands of a part and gives them with what they printed.
@@ -152,6 +155,8 @@ func (s *script) run(t *testing.T, text string) string {
 		case "cat":
 			text, err := os.ReadFile(filepath.Join(s.dir, args[1]))
 			fmt.Fprint(&out, s.plain(string(text), err))
+		case "answer":
+			s.answer(t, &out, args[1:])
 		case "lines":
 			var printed strings.Builder
 			s.ferrule(t, &printed, args[3:])
@@ -171,7 +176,8 @@ func (s *script) run(t *testing.T, text string) string {
 		case "mode":
 			info, err := os.Stat(filepath.Join(s.dir, args[1]))
 			if err != nil {
-				t.Fatal(err)
+				fmt.Fprint(&out, s.plain("", err))
+				continue
 			}
 			fmt.Fprintln(&out, info.Mode())
 		default:
@@ -185,7 +191,7 @@ func (s *script) plain(text string, err error) string {
 	if err != nil {
 		text = err.Error() + "\n"
 	}
-	text = regexp.MustCompile(s.base.Format(time.DateOnly)+`[ T]\d\d:\d\d:\d\d(\.\d+)?Z?|after [\d.]+m?s\b`).ReplaceAllString(text, "TIME") // which is another each time
+	text = regexp.MustCompile(s.base.Format(time.DateOnly)+`[ T]\d\d:\d\d:\d\d(\.\d+)?Z?|after [\d.]+(m|µ)?s\b`).ReplaceAllString(text, "TIME") // which is another each time
 	return strings.ReplaceAll(text, s.dir, "$DIR")
 }
 
@@ -199,7 +205,12 @@ func (s *script) write(t *testing.T, file, text string) {
 // nameless puts words for what is another each time.
 func nameless(text string) string {
 	text = regexp.MustCompile(`made, at [-0-9T:]+Z,`).ReplaceAllString(text, "made, at TIME,")
+	text = regexp.MustCompile(`\bcall-[a-z2-7]{8}\b`).ReplaceAllString(text, "SESSION")
+	text = regexp.MustCompile(`(?m)(^|undoing |before |undo )[a-z2-7]{10}( |,|$)`).ReplaceAllString(text, "${1}CHANGE${2}")
+	text = regexp.MustCompile(`\b[a-z2-7]{12}-\d+\.`).ReplaceAllString(text, "RUN.")
+	text = regexp.MustCompile(`"took_ms":\d+`).ReplaceAllString(text, `"took_ms":0`)
 	text = regexp.MustCompile(`\b[A-Z2-7]{26}\b`).ReplaceAllString(text, "WRITER")
+	text = regexp.MustCompile(`\bq[\w-]{16}\b`).ReplaceAllString(text, "QUESTION")
 	return regexp.MustCompile(`(key |with |--key )[\w-]{43}\b`).ReplaceAllString(text, "${1}KEY")
 }
 
@@ -248,7 +259,7 @@ func (s *script) ferrule(t *testing.T, out *strings.Builder, args []string) {
 	var stdout, stderr bytes.Buffer
 	p := &program{
 		stdin: strings.NewReader(`{"from":"standard input"}`), stdout: &stdout, stderr: &stderr, environ: s.env, dir: s.dir,
-		now: func() time.Time { return s.base.Add(90 * time.Second) },
+		now: func() time.Time { return s.base.Add(90 * time.Second) }, helper: helper, own: s.own,
 	}
 	code := p.run(t.Context(), args)
 	for line := range strings.Lines(s.plain(stdout.String(), nil)) {
@@ -260,6 +271,18 @@ func (s *script) ferrule(t *testing.T, out *strings.Builder, args []string) {
 	if code != 0 {
 		fmt.Fprintf(out, "[%d]\n", code)
 	}
+}
+
+// answer answers the one question that waits.
+func (s *script) answer(t *testing.T, out *strings.Builder, args []string) {
+	t.Helper()
+	list, err := s.open(t).Pending(t.Context())
+	if err != nil || len(list) != 1 {
+		t.Fatalf("got %d questions, %v, want one", len(list), err)
+	}
+	var printed strings.Builder
+	s.ferrule(t, &printed, slices.Concat([]string{"approvals", args[0], list[0].ID}, args[1:]))
+	out.WriteString(strings.ReplaceAll(printed.String(), list[0].ID, "QUESTION"))
 }
 
 // open opens the store that the program would.

@@ -16,7 +16,8 @@ import (
 // keys.
 type Always struct {
 	Rule string // as it is written
-	// Principal and Tenant are for whom; "": the local user.
+	// Principal and Tenant are for whom; "": the local user, whom a runtime calls
+	// local.
 	Principal, Tenant string
 	// Source and Definition are of the tool, as in [policy.Grant].
 	Source, Definition string
@@ -24,12 +25,19 @@ type Always struct {
 	Second bool
 }
 
+// local is what a runtime calls a principal that nobody named.
+const local = "local"
+
 // AlwaysOf is what of a grant is written to the file.
 func AlwaysOf(g policy.Grant) Always {
-	return Always{
+	a := Always{
 		Rule: g.Rule, Principal: g.Caller.Principal, Tenant: g.Caller.Tenant,
 		Source: g.Source, Definition: g.Definition, Second: g.Second,
 	}
+	if a.Principal == local {
+		a.Principal = ""
+	}
+	return a
 }
 
 // Grant is the rule as a store keeps it: with the paths in it absolute.

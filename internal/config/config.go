@@ -4,8 +4,8 @@
 // key has a default, and no file is needed.
 //
 // A key of something that is not built yet may stand there empty, and is an error
-// with a value. Of the others, limits, hooks, secrets and policy.always are read and
-// checked here; who runs calls acts on them.
+// with a value. What the others say is read and checked here; the program acts on
+// it.
 //
 // [AddAlways], [RemoveAlways] and [ReplaceAlways] change the one list that the
 // program itself writes to, and leave everything else in the file as it is.
@@ -37,6 +37,8 @@ type Config struct {
 	Policy    Policy
 	Limits    Limits
 	Store     Store
+	Tools     Tools
+	Sandbox   Sandbox
 	// Secrets are what tools may use, by name.
 	Secrets map[string]Secret
 	// Hooks are programs that look at calls.

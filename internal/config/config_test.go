@@ -71,6 +71,20 @@ func TestFaults(t *testing.T) {
 		{"K4 tools of a secret", "secrets: {a: {env: X, tools: [a*b]}}\n", `f.yaml:1:31: secrets.a.tools: got "a*b", want the name of a tool, or the beginning of names with a * behind it`},
 		{"K4 secrets that are a list", "secrets: [a]\n", `f.yaml:1:10: secrets: got a list, want names, each with where its value is kept`},
 		{"K4 a secret that is a text", "secrets: {a: hunter2}\n", `f.yaml:1:14: secrets.a: want one of env, file, command and keyring, not the value itself`},
+		{"Y1 a tool that there is not", "tools: {fetsh: true}\n", `f.yaml:1:9: tools: unknown key "fetsh": did you mean "fetch"?`},
+		{"Y1 a tool that is neither", "tools: {files: some}\n", `f.yaml:1:16: tools.files: got the text "some", want true or false`},
+		{"I4 hosts of a tool that has none", "tools: {shell: {hosts: [a]}}\n", `f.yaml:1:16: tools.shell: got keys with values, want true or false`},
+		{"I4 hosts that are no list", "tools: {fetch: {hosts: a}}\n", `f.yaml:1:24: tools.fetch.hosts: got the text "a", want a list of texts`},
+		{"N1 a level", "sandbox: {level: full}\n", `f.yaml:1:18: sandbox.level: got the text "full", want process, namespace or container`},
+		{"N1 no isolation is not what is wanted", "sandbox: {level: in-process}\n", `f.yaml:1:18: sandbox.level: got the text "in-process", want process, namespace or container`},
+		{"N2 a weaker level that is not weaker", "sandbox: {weaker: namespace, level: namespace}\n", `f.yaml:1:19: sandbox.weaker: got namespace, want a level below namespace, which is the one that is wanted`},
+		{"N2 a weaker level than the default", "sandbox: {weaker: process}\n", `f.yaml:1:19: sandbox.weaker: got process, want a level below process, which is the one that is wanted`},
+		{"N1 a network", "sandbox: {network: yes}\n", `f.yaml:1:20: sandbox.network: got the text "yes", want off, loopback or open`},
+		{"N1 a size", "sandbox: {memory: 2GB}\n", `f.yaml:1:19: sandbox.memory: got the text "2GB", want a number of bytes such as 512M or 2G`},
+		{"N1 a size that is too much", "sandbox: {output: 99999999999G}\n", `f.yaml:1:19: sandbox.output: got the text "99999999999G", want a number of bytes such as 512M or 2G`},
+		{"N1 no processes", "sandbox: {processes: 0}\n", `f.yaml:1:22: sandbox.processes: got 0, want 1 or more`},
+		{"N1 a variable", "sandbox: {env: ['A B']}\n", `f.yaml:1:17: sandbox.env: got "A B", want the name of a variable, or NAME=value`},
+		{"N1 a key of the sandbox", "sandbox: {netwrok: off}\n", `f.yaml:1:11: sandbox: unknown key "netwrok": did you mean "network"?`},
 		{"H6 one name twice", "hooks: [{name: x, command: [x]}, {name: x, command: [x]}]\n", `f.yaml:1:34: hooks: got the name "x" twice, want each once`},
 	}
 	for _, tt := range tests {
@@ -153,8 +167,20 @@ hooks:
     env: ["A=b"]
   - {name: brief, command: [b]}
 servers:
-tools: {}
-sandbox: {}
+tools: {shell: false, fetch: {hosts: [wiki.example]}, think: true, files: null}
+sandbox:
+  level: namespace
+  weaker: in-process
+  network: off
+  read: [/opt, lib]
+  write: [../out]
+  time: 90s
+  memory: 2G
+  processes: 64
+  files: 128
+  output: 1000
+  image: debian
+  env: [GOFLAGS, A=b]
 secrets:
   token: {env: TOKEN, tools: ["github__*", push]}
   file: {file: keys/a}
@@ -193,6 +219,11 @@ func TestParse(t *testing.T) {
 			},
 			Limits: config.Limits{Rates: []policy.Rate{{Tools: rule("source:github"), Calls: 60, Per: time.Minute, Each: "session"}, {Calls: 1000}}},
 			Store:  config.Store{Path: "/work/state/x.db"},
+			Tools:  config.Tools{Without: []string{"shell"}, Hosts: []string{"wiki.example"}},
+			Sandbox: config.Sandbox{
+				Level: "namespace", Weaker: "in-process", Network: "off", Read: []string{"/opt", "/work/lib"}, Write: []string{"/out"}, Time: 90 * time.Second,
+				Memory: 2 << 30, Processes: 64, Files: 128, Output: 1000, Image: "debian", Env: []string{"GOFLAGS", "A=b"}, Line: 35,
+			},
 			Secrets: map[string]config.Secret{
 				"token":   {Env: "TOKEN", Tools: []string{"github__*", "push"}},
 				"file":    {File: "/work/keys/a"},

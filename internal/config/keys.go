@@ -64,6 +64,10 @@ func (r *reader) root(n *yaml.Node, c *Config) {
 			r.hooks(v, c)
 		case "secrets":
 			r.secrets(v, c)
+		case "tools":
+			r.tools(v, &c.Tools)
+		case "sandbox":
+			r.sandbox(v, &c.Sandbox)
 		default:
 			if !empty(v) {
 				r.fault(v, "%s: not built yet: nothing would act on it, so leave it out or empty", key)

@@ -54,6 +54,15 @@ func widthOf(c rune) int {
 	return lipgloss.Width(string(c))
 }
 
+// Cut shortens a line that can be printed to so many columns.
+func Cut(text string, width int) string { return cut(text, max(width, 1)) }
+
+// Pad shortens such a line, or fills it with spaces.
+func Pad(text string, width int) string { return pad(text, max(width, 1)) }
+
+// Columns is how many columns such a line takes at most.
+func Columns(text string) int { return columns(text) }
+
 // columns is how many cells a text takes at most.
 func columns(text string) (n int) {
 	for _, c := range text {

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ferrule-dev/ferrule/builtin"
+	"github.com/ferrule-dev/ferrule/internal/config"
+	"github.com/ferrule-dev/ferrule/sandbox"
+	"github.com/ferrule-dev/ferrule/tool"
+	"github.com/ferrule-dev/ferrule/undo"
+)
+
+// absent is a tool that is not offered, and why.
+type absent struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+// tools are those that come with the program, as the configuration wants them.
+// state is where they keep what outlives a process. What cannot be had on this
+// machine is missing, and says why.
+func (p *program) tools(ctx context.Context, c *config.Config, state string) (list []*tool.Tool, missing []absent, err error) {
+	one := func(t *tool.Tool, err error) ([]*tool.Tool, error) { return []*tool.Tool{t}, err }
+	for _, group := range []struct {
+		name  string
+		tools []string // their names, where they cannot be made
+		make  func() ([]*tool.Tool, error)
+	}{
+		{"files", []string{"fs_read", "fs_write", "fs_edit", "fs_list", "fs_glob", "fs_grep"}, func() ([]*tool.Tool, error) { return p.fileTools(ctx, c, state) }},
+		{"shell", []string{"shell", "process_list", "process_read", "process_stop"}, func() ([]*tool.Tool, error) { return p.shellTools(c, state) }},
+		{"fetch", []string{"fetch"}, func() ([]*tool.Tool, error) { return one(builtin.Fetch{Hosts: c.Tools.Hosts}.Tool()) }},
+		{"think", []string{"think"}, func() ([]*tool.Tool, error) { return one(builtin.Think{}.Tool()) }},
+		{"ask_user", []string{"ask_user"}, func() ([]*tool.Tool, error) { return one(builtin.AskUser{}.Tool()) }},
+	} {
+		why := ""
+		if !c.Tools.Has(group.name) {
+			why = "tools." + group.name + " is false in the configuration"
+		} else {
+			made, err := group.make()
+			if err == nil {
+				list = append(list, made...)
+				continue
+			}
+			if why = lacking(err); why == "" {
+				return nil, nil, &status{statusUsage, fmt.Errorf("tools.%s: %w", group.name, err)}
+			}
+		}
+		for _, name := range group.tools {
+			missing = append(missing, absent{name, why})
+		}
+	}
+	return list, missing, nil
+}
+
+// lacking is what this machine lacks for tools that could not be made; "": it is
+// the configuration that is wrong.
+func lacking(err error) string {
+	var level *sandbox.Unavailable
+	switch {
+	case errors.As(err, &level):
+		return fmt.Sprintf("commands cannot be isolated here (level %s): %s; sandbox.weaker in ferrule.yaml says what will do instead", level.Level, level.Why)
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
+		return err.Error()
+	}
+	return ""
+}
+
+func (p *program) fileTools(ctx context.Context, c *config.Config, state string) ([]*tool.Tool, error) {
+	history, err := undo.Open(ctx, filepath.Join(state, undoDir))
+	if err != nil {
+		return nil, err
+	}
+	return builtin.Files{
+		Roots: []string{filepath.FromSlash(c.Workspace)}, Protected: p.protected(c), Hidden: p.hidden(c), Undo: history,
+	}.Tools()
+}
+
+func (p *program) shellTools(c *config.Config, state string) ([]*tool.Tool, error) {
+	s := c.Sandbox
+	return builtin.Shell{
+		Workspace: []string{filepath.FromSlash(c.Workspace)}, Sandbox: p.sandboxOf(c, state), Longest: s.Time, Output: int(s.Output),
+	}.Tools()
+}
+
+// sandboxOf is how commands are isolated.
+func (p *program) sandboxOf(c *config.Config, state string) sandbox.Config {
+	s := c.Sandbox
+	box := sandbox.Config{
+		Helper: p.helper, Level: sandbox.Level(s.Level), Weaker: sandbox.Level(s.Weaker), Network: sandbox.Network(s.Network),
+		Read: s.Read, Write: s.Write, Hidden: p.hidden(c), State: filepath.Join(state, "sandbox"), Image: s.Image,
+		Limits: sandbox.Limits{Memory: s.Memory, Processes: s.Processes, Files: s.Files},
+	}
+	root := filepath.FromSlash(c.Workspace)
+	// What a person, or this program, obeys or runs later.
+	box.Protected = []string{filepath.Join(root, config.Name), filepath.Join(root, ".git", "hooks"), filepath.Join(root, ".git", "config")}
+	for _, name := range p.protected(c) {
+		name = filepath.FromSlash(name)
+		hidden := slices.ContainsFunc(box.Hidden, func(h string) bool { return name == h || strings.HasPrefix(name, h+string(filepath.Separator)) })
+		if !hidden && !slices.Contains(box.Protected, name) {
+			box.Protected = append(box.Protected, name)
+		}
+	}
+	for _, e := range s.Env {
+		if name, _, given := strings.Cut(e, "="); !given {
+			value := p.env(name)
+			if value == "" {
+				continue // it is not set here either
+			}
+			e = name + "=" + value
+		}
+		box.Env = append(box.Env, e)
+	}
+	return box
+}
+
+// hidden are the files that no tool may even read: the state of the program, with
+// what was asked and answered, and copies of every file.
+func (p *program) hidden(c *config.Config) []string {
+	list := []string{filepath.Join(filepath.FromSlash(c.Workspace), ".ferrule"), p.homeOf(c)}
+	if store := p.storeOf(c); filepath.Dir(store) != p.homeOf(c) {
+		list = append(list, store, store+"-wal", store+"-shm")
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/internal/config"
+	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/store"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// host is a runtime as the configuration describes it, with all that it needs.
+type host struct {
+	config *config.Config
+	rt     *ferrule.Runtime
+	kept   *kept // nil: it only looks
+	absent []absent
+	ends   []func(context.Context) error // what is to be closed, the last first
+}
+
+// hosting is what a command says beside the configuration.
+type hosting struct {
+	// Looks: nothing is to be run, so nothing is kept, and nothing is made.
+	looks   bool
+	mode    string // "": that of the configuration
+	limit   int    // calls at once; 0: the default
+	observe func(audit.Event)
+}
+
+// builtinSource is where the tools come from that are part of the program.
+func builtinSource() tool.Source { return tool.Source{Name: "builtin", Trust: tool.BuiltIn} }
+
+// localUser is what a runtime calls a principal that nobody named.
+const localUser = "local"
+
+// client is what questions and records call this program.
+const client = "ferrule"
+
+// closing is how long it may take to end what calls have left behind.
+const closing = 20 * time.Second
+
+// host makes a runtime. It must be closed, also where ctx has ended.
+func (p *program) host(ctx context.Context, o hosting) (h *host, err error) {
+	c, err := p.load()
+	if err != nil {
+		return nil, err
+	}
+	h = &host{config: c}
+	defer func() {
+		if err != nil {
+			err, h = errors.Join(err, h.close(ctx)), nil
+		}
+	}()
+	rt := &ferrule.Runtime{
+		Mode: c.Policy.Mode, Rates: c.Limits.Rates, Workspace: filepath.FromSlash(c.Workspace), Protected: p.protected(c),
+		Limit: o.limit, Observe: o.observe,
+	}
+	h.rt = rt
+	if o.mode != "" {
+		if err := rt.Mode.UnmarshalText([]byte(o.mode)); err != nil {
+			return h, usage("--%w", err)
+		}
+	}
+	if rt.Policy, err = p.rules(); err != nil {
+		return h, err
+	}
+	if rt.Hooks, err = hookList(c); err != nil {
+		return h, &status{statusUsage, fmt.Errorf("the hooks are wrong:\n%w", err)}
+	}
+	if rt.Secrets, err = vaultOf(c); err != nil {
+		return h, &status{statusUsage, err}
+	}
+	state, err := p.state(ctx, h, o.looks)
+	if err != nil {
+		return h, err
+	}
+	return h, p.equip(ctx, h, state)
+}
+
+// state opens what outlives the process, and gives the directory of it. Who only
+// looks gets one that is gone afterwards, unless there is one already.
+func (p *program) state(ctx context.Context, h *host, looks bool) (dir string, err error) {
+	c := h.config
+	dir = p.homeOf(c)
+	if err := store.Closed(dir); err != nil {
+		return "", err
+	}
+	if looks {
+		h.rt.Inbox = new(policy.Memory) // there will be somebody to ask
+		dir, done, err := lookingIn(dir)
+		if err == nil {
+			h.atEnd(func(context.Context) error { return done() })
+		}
+		return dir, err
+	}
+	root := filepath.FromSlash(c.Workspace)
+	if info, err := os.Stat(root); err != nil || !info.IsDir() { // the state would be made below it
+		return "", usage("workspace: %s is no folder: make it, or name another in ferrule.yaml", root)
+	}
+	if _, err := store.Home(dir); err != nil {
+		return "", err
+	}
+	s, err := store.Open(ctx, p.storeOf(c))
+	if err != nil {
+		return "", err
+	}
+	h.atEnd(func(context.Context) error { return s.Close() })
+	blobs, err := s.Blobs(filepath.Join(dir, "results"))
+	if err != nil {
+		return "", err
+	}
+	h.atEnd(func(context.Context) error { return blobs.Close() })
+	h.kept = &kept{Store: s}
+	for _, a := range c.Policy.Always {
+		g := a.Grant(c.Workspace)
+		g.Caller.Principal = cmp.Or(g.Caller.Principal, localUser)
+		g.ID = g.Name()
+		h.kept.always = append(h.kept.always, g)
+	}
+	rt := h.rt
+	rt.Inbox, rt.Ledger, rt.Journal, rt.Log, rt.Blobs = h.kept, h.kept, h.kept, h.kept, blobs
+	return dir, nil
+}
+
+// equip gives the runtime its tools.
+func (p *program) equip(ctx context.Context, h *host, state string) error {
+	list, missing, err := p.tools(ctx, h.config, state)
+	if err != nil {
+		return err
+	}
+	h.absent = missing
+	h.atEnd(h.rt.Close)
+	if err := h.rt.Set(builtinSource(), list...); err != nil {
+		return err
+	}
+	if p.own != nil {
+		return h.rt.Add(p.own()...)
+	}
+	return nil
+}
+
+func (h *host) atEnd(f func(context.Context) error) { h.ends = append(h.ends, f) }
+
+// close ends every session with what it has left running, then closes the rest.
+// It does not mind that ctx has ended.
+func (h *host) close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
+	defer cancel()
+	var errs []error
+	for _, end := range slices.Backward(h.ends) {
+		errs = append(errs, end(ctx))
+	}
+	h.ends = nil
+	return errors.Join(errs...)
+}
+
+// with makes a runtime, calls f and closes it.
+func (p *program) with(ctx context.Context, o hosting, f func(*host) error) error {
+	h, err := p.host(ctx, o)
+	if err != nil {
+		return err
+	}
+	err = f(h)
+	if end := h.close(ctx); end != nil {
+		return errors.Join(err, fmt.Errorf("not everything could be closed: %w", end))
+	}
+	return err
+}
+
+// newSession is the name of a session that there is not yet.
+func newSession() string { return "call-" + strings.ToLower(rand.Text()[:8]) }
+
+// session is one for calls of this program: somebody has typed the command.
+func (h *host) session(name, run string) *ferrule.Session {
+	return h.rt.Session(tool.Caller{Session: name, Client: client, Run: run, Attended: true})
+}
+
+// kept is the store, with the rules that stand in the configuration beside those
+// that are in it: they answer as long as they stand there.
+type kept struct {
+	*store.Store
+	always []policy.Grant
+}
+
+// Grants lists the rules of the store, then those of the configuration.
+func (k *kept) Grants(ctx context.Context, of policy.Asker) ([]policy.Grant, error) {
+	list, err := k.Store.Grants(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range k.always {
+		same := func(o policy.Grant) bool { return o.Name() == g.Name() }
+		if (of == policy.Asker{} || g.For(of)) && !slices.ContainsFunc(list, same) {
+			list = append(list, g)
+		}
+	}
+	return list, nil
+}
+
+// Append puts events on the record, but for those that are the same in each run of
+// this program: which tools there are, and what was found about them.
+func (k *kept) Append(events ...audit.Event) (bool, error) {
+	same := func(e audit.Event) bool {
+		return e.Request == nil && (e.Kind == audit.Registered || e.Kind == audit.Removed || e.Kind == audit.Found)
+	}
+	if !slices.ContainsFunc(events, same) {
+		return k.Store.Append(events...)
+	}
+	if events = slices.DeleteFunc(slices.Clone(events), same); len(events) == 0 {
+		return true, nil
+	}
+	return k.Store.Append(events...)
+}
