@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ferrule-dev/ferrule/sandbox"
 )
 
 func TestWorksWork(t *testing.T) {
@@ -116,7 +118,7 @@ func TestUsage(t *testing.T) {
 		dir := t.TempDir()
 		t.Chdir(dir)
 		var out, errs bytes.Buffer
-		if status := run(tt.args, &out, &errs); status != tt.status || out.Len() > 0 || !strings.Contains(errs.String(), "usage: go run . [-check]") {
+		if status := run(tt.args, sandbox.Helper{}, &out, &errs); status != tt.status || out.Len() > 0 || !strings.Contains(errs.String(), "usage: go run . [-check]") {
 			t.Errorf("%q: status %d, want %d; said %q and %q", tt.args, status, tt.status, &out, &errs)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ferrule-dev/ferrule/sandbox"
 )
 
 // mostTries is how often a bound is measured before it counts as missed. What
@@ -83,7 +85,7 @@ func (f ownFigures) missed() []miss {
 type suite struct {
 	works                                               func() ([]work, error)
 	rows                                                []row // of the works
-	started, waited, journalled, kept, refused, handled part
+	started, waited, journalled, kept, offered, refused, handled part
 }
 
 // part is figures that are always measured together.
@@ -92,7 +94,7 @@ type part struct {
 	rows    []row
 }
 
-func newSuite(ctx context.Context) *suite {
+func newSuite(ctx context.Context, helper sandbox.Helper) *suite {
 	return &suite{
 		works: func() ([]work, error) { return allWorks(ctx) },
 		started: part{measure: func() ([]row, error) {
@@ -102,6 +104,7 @@ func newSuite(ctx context.Context) *suite {
 		waited:     part{measure: func() ([]row, error) { return wall(ctx) }},
 		journalled: part{measure: func() ([]row, error) { return journalTimes(ctx) }},
 		kept:       part{measure: func() ([]row, error) { return results(ctx) }},
+		offered:    part{measure: func() ([]row, error) { return builtinTimes(ctx, helper) }},
 		refused:    part{measure: refusals},
 		handled:    part{measure: handlings},
 	}
@@ -134,12 +137,12 @@ func (s *suite) measure(again []string) (f ownFigures, err error) {
 	if err != nil {
 		return f, err
 	}
-	for _, p := range []*part{&s.started, &s.waited, &s.journalled, &s.kept, &s.refused, &s.handled} {
+	for _, p := range []*part{&s.started, &s.waited, &s.journalled, &s.kept, &s.offered, &s.refused, &s.handled} {
 		if err := p.renew(again); err != nil {
 			return f, err
 		}
 	}
-	return ownFigures{s.rows, slices.Concat(compared, scrubbingTimes(s.rows), s.started.rows, s.waited.rows, s.journalled.rows, s.kept.rows), s.refused.rows, s.handled.rows}, nil
+	return ownFigures{s.rows, slices.Concat(compared, scrubbingTimes(s.rows), s.started.rows, s.waited.rows, s.journalled.rows, s.kept.rows, s.offered.rows), s.refused.rows, s.handled.rows}, nil
 }
 
 func (s *suite) measureWorks(again []string) error {

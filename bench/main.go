@@ -20,17 +20,20 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/ferrule-dev/ferrule/sandbox"
 )
 
 func main() {
+	helper := sandbox.Enter()
 	if task := os.Getenv(childEnv); task != "" {
 		os.Exit(runChild(context.Background(), task, os.Stdout, os.Stderr))
 	}
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(os.Args[1:], helper, os.Stdout, os.Stderr))
 }
 
 // run reads the command line before anything is measured or written.
-func run(args []string, stdout, stderr io.Writer) int {
+func run(args []string, helper sandbox.Helper, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	check := flags.Bool("check", false, "write nothing; exit with 1 when a bound is missed")
@@ -48,15 +51,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 		flags.Usage()
 		return 2
 	}
-	if err := bench(context.Background(), stdout, *check); err != nil {
+	if err := bench(context.Background(), helper, stdout, *check); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 1
 	}
 	return 0
 }
 
-func bench(ctx context.Context, out io.Writer, check bool) error {
-	s := newSuite(ctx)
+func bench(ctx context.Context, helper sandbox.Helper, out io.Writer, check bool) error {
+	s := newSuite(ctx, helper)
 	if check {
 		return checkBounds(out, s.measure)
 	}

@@ -1,11 +1,3 @@
-// Package builtin holds the tools that come with Ferrule. Each is a struct whose
-// zero value is the safe one, and whose method Tool makes the tool:
-//
-//	read, err := builtin.Fetch{Hosts: []string{"localhost:3000"}}.Tool()
-//
-// [Fetch] reads the web and refuses what is not public. [Think] gives a model room
-// to think. [AskUser] puts a question to the person who is there.
-// Package builtin has the tools that come with Ferrule.
 // Package builtin has the tools that come with Ferrule. Each is a struct whose
 // zero value is the safe one, and whose method Tool or Tools makes the tools:
 //
@@ -20,7 +12,6 @@
 // [Files] are fs_read, fs_write, fs_edit, fs_list, fs_glob and fs_grep: files
 // inside one or more folders that no link, no .. and no race leads out of. What
 // they change can be undone where they are given a history (package undo).
-// zero value is the safe one, and whose method Tool or Tools makes the tools:
 //
 // [Shell] is shell, process_list, process_read and process_stop: bash, always in a
 // sandbox, and what it left running in the background. Nothing outlasts its
@@ -28,12 +19,6 @@
 //
 // [Fetch] reads the web and refuses what is not public. [Think] gives a model room
 // to think. [AskUser] puts a question to the person who is there.
-//
-// [Files] are fs_read, fs_write, fs_edit, fs_list, fs_glob and fs_grep: files
-// inside one or more folders that no link, no .. and no race leads out of. What
-// they change can be undone where they are given a history (package undo). [Fetch]
-// reads the web and refuses what is not public. [Think] gives a model room to
-// think. [AskUser] puts a question to the person who is there.
 //
 // What each tool says to a model stands in the folder texts.
 package builtin

@@ -29,7 +29,7 @@ func (b *Box) prepare(ctx context.Context) error {
 		}
 		b.config.State, b.own = dir, true
 	}
-	for _, name := range []string{"", "home", "tmp", "slash-tmp", "cache", "config", "data"} {
+	for _, name := range []string{"", "home", "tmp", "cache", "config", "data"} {
 		dir := filepath.Join(b.config.State, name)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("sandbox: state: %w", err)

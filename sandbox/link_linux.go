@@ -178,10 +178,6 @@ func (l *link) listen() {
 			default:
 			}
 			j.how = ending{code: m.Code, signal: m.Signal, why: m.Why, peak: m.Peak}
-			select { // a quick one has ended before the word that it started is sent
-			case j.started <- nil:
-			default:
-			}
 			close(j.end)
 		}
 	}

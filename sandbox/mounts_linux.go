@@ -65,13 +65,6 @@ func (m *mounts) arrange() (missing []string, err error) {
 // for it. Not where a path that was given lies in it: what may be done in a folder
 // may be done below it, so that all of it would become writable.
 func (m *mounts) temporary() (missing []string, err error) {
-// for it, and puts back what was given and lies in it.
-func (m *mounts) temporary() error {
-	// Not the folder that is TMPDIR: Landlock gives the right to write there to all
-	// that is below, and so would to a workspace in /tmp, also for a command that
-	// only reads.
-	own := filepath.Join(m.setup.State, "slash-tmp")
-	var below []string
 	for _, path := range slices.Concat(m.setup.Workspace, m.setup.Write, m.setup.Read, []string{m.setup.State}) {
 		if under(path, "/tmp") {
 			return []string{"/tmp is that of the machine and cannot be written (TMPDIR can), because " + path + " is in it"}, nil
