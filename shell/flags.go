@@ -151,12 +151,9 @@ func (r row) check(args []word) (operands []word, why string) {
 
 // operands is how many operands a row takes; -1: any number.
 func (r row) operands() int {
-	if i := strings.IndexByte(r.flags, ':'); i >= 0 {
-		for f := range strings.FieldsSeq(r.flags) {
-			if f[0] == ':' {
-				return int(f[1] - '0')
-			}
-		}
+	at := strings.LastIndex(r.flags, " :") + 1
+	if len(r.flags) > at+1 && r.flags[at] == ':' {
+		return int(r.flags[at+1] - '0')
 	}
 	return -1
 }
