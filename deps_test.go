@@ -37,7 +37,7 @@ var architecture = map[string]arrows{
 		third: "github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json golang.org/x/text",
 		tests: "internal/hostile",
 	},
-	"builtin":              {ours: "internal/inside tool undo", third: "github.com/aymanbagabas/go-udiff", tests: "policy tooltest"},
+	"builtin":              {ours: "internal/inside tool undo", third: "github.com/aymanbagabas/go-udiff", tests: ". policy tooltest"},
 	"cmd/ferrule":          {ours: ". audit durable internal/config internal/terminal policy policy/cedar schema secret secret/keyring store tool", third: "github.com/spf13/cobra github.com/spf13/pflag github.com/charmbracelet/x/term"},
 	"eval":                 {ours: "schema tool"},
 	"examples":             {},
