@@ -209,6 +209,20 @@ func TestFetchLimits(t *testing.T) {
 			t.Errorf("got %.200q and %v, want it cut", res.String(), err)
 		}
 	})
+	t.Run("I4 endless packs with nothing in them are cut", func(t *testing.T) {
+		base, f := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+			w.Header().Set("Content-Encoding", "gzip")
+			for nothing := bytes.Repeat(zipped(0), 1000); ; {
+				if _, err := w.Write(nothing); err != nil {
+					return
+				}
+			}
+		})
+		if res, err := fetched(t, small(f), base); err != nil || !strings.Contains(res.String(), "cut: the first 0 bytes of more") {
+			t.Errorf("got %v and %v, want it cut", res, err)
+		}
+	})
 	t.Run("I4 packed is unpacked", func(t *testing.T) {
 		base, f := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/plain")
@@ -334,6 +348,22 @@ func TestFetchTimes(t *testing.T) {
 			t.Errorf("got %v and %v, want a time-out", res, err)
 		}
 	})
+	t.Run("I4 nor is a header of a byte at a time", func(t *testing.T) {
+		base, f := slow(t, func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nX: ")
+			for tick := time.NewTicker(5 * time.Millisecond); ; <-tick.C {
+				if _, err := c.Write([]byte("x")); err != nil {
+					tick.Stop()
+					return
+				}
+			}
+		})
+		f.Timeout, f.Idle = 10*time.Second, 200*time.Millisecond
+		res, err := fetched(t, f, base)
+		if e := (*tool.Error)(nil); !errors.As(err, &e) || e.Text != "No answer came from 127.0.0.1 for too long." {
+			t.Errorf("got %v and %v, want a time-out", res, err)
+		}
+	})
 	t.Run("I4 it ends with its context", func(t *testing.T) {
 		came := make(chan struct{})
 		base, f := slow(t, func(c net.Conn) {
@@ -403,6 +433,42 @@ func TestFetchTLS(t *testing.T) {
 	t.Run("I4 a redirect from https to http is refused", func(t *testing.T) {
 		if res, err := fetched(t, f, s.URL+"/down"); err == nil || !strings.Contains(err.Error(), "redirect to http://") {
 			t.Errorf("got %v and %v, want an error", res, err)
+		}
+	})
+}
+
+func TestFetchConnections(t *testing.T) {
+	t.Parallel()
+	t.Run("I4 each hop has a connection of its own, which is closed after", func(t *testing.T) {
+		states := make(chan http.ConnState, 100)
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/" {
+				http.Redirect(w, r, "/next", http.StatusFound)
+			}
+		}))
+		s.Config.ConnState = func(_ net.Conn, state http.ConnState) { states <- state }
+		s.Start()
+		defer s.Close()
+		f := Fetch{Hosts: []string{strings.TrimPrefix(s.URL, "http://")}}
+		for range 2 {
+			if _, err := fetched(t, f, s.URL); err != nil {
+				t.Fatal(err)
+			}
+		}
+		opened, closed := 0, 0
+		for late := time.After(10 * time.Second); closed < 4; {
+			select {
+			case state := <-states:
+				switch state {
+				case http.StateNew:
+					opened++
+				case http.StateClosed:
+					closed++
+				default:
+				}
+			case <-late:
+				t.Fatalf("got %d connections opened and %d closed, want 4", opened, closed)
+			}
 		}
 	})
 }

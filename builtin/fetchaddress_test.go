@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"encoding/json"
 	"errors"
 	"net"
 	"net/netip"
@@ -153,13 +154,19 @@ func TestFetchFacts(t *testing.T) {
 			}
 		})
 	}
-	t.Run("I4 of what is no address nothing is known", func(t *testing.T) {
-		args, err := made.Admit([]byte(`{"url":"http://a@b/"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if facts, err := args.Facts(); err == nil {
-			t.Errorf("got %+v, want an error", facts)
-		}
-	})
+	for _, bad := range []string{"http://name@b.example/", "http://example.com/a b", "http://example.com/a\\b", "http://example.com/a\u202eb", "http://example.com/a\tb", "http://８.8.8.8/index.html", "http://b%C3%BCcher.example/", "http://" + strings.Repeat("a.", 130) + "example/", "http://" + strings.Repeat("a", 64) + ".example/", "http://example.com/" + strings.Repeat("a", fetchMaxURL)} {
+		t.Run("I4 of what is no address nothing is known: "+bad[:20], func(t *testing.T) {
+			input, err := json.Marshal(map[string]string{"url": bad})
+			if err != nil {
+				t.Fatal(err)
+			}
+			args, err := made.Admit(input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if facts, err := args.Facts(); err == nil {
+				t.Errorf("got %+v, want an error", facts)
+			}
+		})
+	}
 }

@@ -166,15 +166,20 @@ func TestFetchRedirects(t *testing.T) {
 				w.Header().Set("Location", strings.ReplaceAll(location, "PORT", quiet.port))
 				w.WriteHeader(http.StatusFound)
 			})
-			f.Follow, f.own = true, noAddresses
+			f.own = noAddresses
 			f.Resolver = (&names{tables: map[string][][]string{"loop.example.com": {{"127.0.0.1"}}}}).resolver(t)
-			res, err := fetched(t, f, base)
-			e := (*tool.Error)(nil)
-			if !errors.As(err, &e) || e.Kind != tool.InvalidValue {
-				t.Fatalf("got %v and %v, want a refusal", res, err)
-			}
-			if want := "The address redirects to one that fetch does not open."; e.Text != want {
-				t.Errorf("the model reads %q, want %q", e.Text, want)
+			for _, f.Follow = range []bool{true, false} {
+				if !f.Follow && strings.Contains(location, "loop.example.com") {
+					continue // handed back: it is refused when it is looked up
+				}
+				res, err := fetched(t, f, base)
+				e := (*tool.Error)(nil)
+				if !errors.As(err, &e) || e.Kind != tool.InvalidValue {
+					t.Fatalf("follow %t: got %v and %v, want a refusal", f.Follow, res, err)
+				}
+				if want := "The address redirects to one that fetch does not open."; e.Text != want {
+					t.Errorf("follow %t: the model reads %q, want %q", f.Follow, e.Text, want)
+				}
 			}
 		})
 	}

@@ -1,11 +1,13 @@
 package builtin_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/audit"
@@ -27,7 +29,10 @@ func TestFetchInARuntime(t *testing.T) {
 	run := func(t *testing.T, rt *ferrule.Runtime, url string) tool.Result {
 		t.Helper()
 		view := attended(t, rt, builtin.Fetch{Hosts: []string{host}}.Tool)
-		return view.Do(t.Context(), tool.Call{Name: "fetch", Input: []byte(`{"url":"` + url + `"}`)})[0]
+		// A question that nobody answers ends the test, too.
+		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+		defer stop()
+		return view.Do(ctx, tool.Call{Name: "fetch", Input: []byte(`{"url":"` + url + `"}`)})[0]
 	}
 	t.Run("I4 what it brings has the trust of the web, failed or not", func(t *testing.T) {
 		for _, path := range []string{"/", "/nowhere"} {

@@ -60,7 +60,7 @@ func fetchParse(raw string) (fetchTarget, error) {
 	case u.User != nil || strings.Contains(fetchAuthority(raw), "@"):
 		return fetchTarget{}, fetchBadURL("want it without a name or a password in front of the host")
 	case strings.Contains(fetchAuthority(raw), "%"):
-		return fetchTarget{}, fetchBadURL("want a host without %% in it")
+		return fetchTarget{}, fetchBadURL("want a host without %% and without a zone")
 	}
 	t := fetchTarget{url: u}
 	if err := t.readHost(u.Host); err != nil {
@@ -85,8 +85,8 @@ func fetchAuthority(raw string) string {
 func (t *fetchTarget) readHost(host string) (err error) {
 	if inside, ok := strings.CutPrefix(host, "["); ok {
 		inside, _, _ = strings.Cut(inside, "]")
-		if t.addr, err = netip.ParseAddr(inside); err != nil || !t.addr.Is6() || t.addr.Zone() != "" {
-			return fetchBadURL("want an IPv6 address without a zone between the brackets")
+		if t.addr, err = netip.ParseAddr(inside); err != nil || !t.addr.Is6() { // a zone has a %
+			return fetchBadURL("want an IPv6 address between the brackets")
 		}
 		t.addr = t.addr.Unmap()
 		return nil

@@ -96,7 +96,11 @@ func judgeCompress(args []word) string {
 	if needs("-l -t --list --test", "-ltvq --list --test --verbose --quiet")(args) == "" {
 		return ""
 	}
-	return needs("-c --stdout --to-stdout", "-cdvqfk -# --stdout --to-stdout --decompress --uncompress --verbose --quiet --keep --force")(args)
+	const all = "-cdvqfk -# --stdout --to-stdout --decompress --uncompress --verbose --quiet --keep --force"
+	if operands, why := flags(all).check(args); why == "" && len(operands) == 0 {
+		return "" // from standard input to standard output
+	}
+	return needs("-c --stdout --to-stdout", all)(args)
 }
 
 // judgeToStdout judges pdftotext, which writes beside its input unless told to

@@ -20,7 +20,7 @@ type collector struct {
 // known.
 const maxCommands = 200
 
-func (c *collector) file0(file *syntax.File) { syntax.Walk(file, c.visit) }
+func (c *collector) collect(file *syntax.File) { syntax.Walk(file, c.visit) }
 
 // add lists a command. One whose first word is computed cannot be known.
 func (c *collector) add(words ...string) {
@@ -207,7 +207,7 @@ func (c *collector) inner(args []word) {
 		return
 	}
 	below := collector{file: file, depth: c.depth}
-	below.file0(file)
+	below.collect(file)
 	c.unknown = c.unknown || below.unknown || len(c.commands)+len(below.commands) > maxCommands
 	c.commands = append(c.commands, below.commands...)
 }

@@ -35,9 +35,9 @@ func judgeFind(args []word) string {
 			if i++; i >= len(args) {
 				return text + " lacks its value"
 			}
-			if v := args[i]; v.splits || v.many && v.start() == "" {
-				return shown(v) + " may become more than one word"
-			} else if v.many {
+			// Files that a glob finds may stand for more than the value, but
+			// none of them is an action if all have a dot or a slash in them.
+			if v := args[i]; v.splits || v.braces || v.many && !strings.ContainsAny(v.text, "./") {
 				return shown(v) + " may become more than one word"
 			}
 		default:

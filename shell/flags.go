@@ -44,8 +44,8 @@ func judgeCommand(name string, args []word) verdict {
 		}
 		return verdict{why: "not among the commands that only read", local: changesOnlyFiles(name)}
 	}
-	if len(args) == 1 && asksHelp(args[0].text) && !r.subs && r.runs == nil && r.flags != "" {
-		return verdict{local: true}
+	if len(args) == 1 && asksHelp(args[0].text) && !r.subs && r.runs == nil && !strings.HasPrefix(name, "git ") {
+		return verdict{local: true} // git shows its manual with a program that is configured
 	}
 	v := verdict{local: !r.remote}
 	switch {
@@ -137,7 +137,7 @@ func (r row) check(args []word) (operands []word, why string) {
 			if i++; i >= len(args) {
 				return nil, "the flag " + a.text + " lacks its value"
 			}
-			if v := args[i]; v.splits || v.many || strings.HasPrefix(v.start(), "-") && !isNumber(v.text) {
+			if v := args[i]; v.splits || v.many || strings.HasPrefix(v.start(), "-") && v.text != "-" && !isNumber(v.text) {
 				return nil, shown(v) + " may not be the value of " + a.text
 			}
 		}

@@ -49,7 +49,7 @@ func Judge(line string) Judgement {
 	w.stmts(file.Stmts, 0)
 	j := Judgement{ReadOnly: w.why == "", Why: w.why, Local: w.local}
 	c := collector{file: file}
-	c.file0(file)
+	c.collect(file)
 	if !c.unknown {
 		j.Commands = c.commands
 		if j.Commands == nil {
@@ -61,8 +61,7 @@ func Judge(line string) Judgement {
 			j.Git = true
 		}
 	}
-	p := paths{known: !c.unknown, readOnly: j.ReadOnly}
-	j.Reads, j.Writes = p.of(file)
+	j.Reads, j.Writes = pathsOf(file, j.ReadOnly)
 	return j
 }
 

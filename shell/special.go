@@ -149,7 +149,9 @@ func judgePacman(args []word) string {
 		case !a.fixed():
 			return shown(a) + " is only known when it runs"
 		case i == 0 && strings.HasPrefix(a.text, "-Q") && strings.Trim(a.text[2:], "acdegiklmnopqstu") == "":
-		case i == 0 && a.text == "-T":
+		case i == 0 && (a.text == "-T" || a.text == "-Dk" || a.text == "-Dkk" || a.text == "-Dkq"):
+		case i == 0 && len(a.text) == 3 && a.text[0] == '-' && strings.IndexByte("QSRUTDF", a.text[1]) >= 0 && a.text[2] == 'h':
+		case i == 0 && strings.HasPrefix(a.text, "-F") && strings.Trim(a.text[2:], "lqx") == "":
 		case i == 0 && (strings.HasPrefix(a.text, "-Ss") || strings.HasPrefix(a.text, "-Si") || strings.HasPrefix(a.text, "-Sl") || strings.HasPrefix(a.text, "-Sg")) && strings.Trim(a.text[3:], "ilqsg") == "":
 		case i == 0 && a.text == "--query":
 		case i > 0 && slices.Contains([]string{"--info", "--list", "--explicit", "--deps", "--unrequired", "--owns", "--search", "--foreign", "--native", "--quiet", "--check", "--groups", "--upgrades", "--changelog"}, a.text):

@@ -14,10 +14,8 @@ package shell
 func table(name string) row {
 	switch name {
 	// The shell's own.
-	case ":", "true", "false", "echo", "pwd", "times", "help", "type", "caller", "dirs", "exit", "return", "break", "continue", "sleep":
+	case ":", "true", "false", "echo", "pwd", "times", "help", "type", "caller", "dirs", "cd", "exit", "return", "break", "continue", "sleep":
 		return reads()
-	case "cd":
-		return row{listed: true, flags: "-LPe :1"}
 	case "test", "[":
 		return row{listed: true, judge: judgeTest}
 	case "printf":
@@ -136,7 +134,9 @@ func table(name string) row {
 		return row{listed: true, judge: judgeToStdout}
 	case "pdfimages":
 		return row{listed: true, judge: needs("-list", "~list -f: -l: :1")}
-	case "transmission-show", "isosize", "soxi", "mediainfo", "md5deep", "sha1deep", "sha256deep", "edid-decode", "zipdetails":
+	case "isosize":
+		return flags("-x -d: --divisor= --sectors")
+	case "transmission-show", "soxi", "mediainfo", "md5deep", "sha1deep", "sha256deep", "edid-decode", "zipdetails":
 		return flags("")
 	case "exiftool":
 		return flags("-agGsSjTtbEhn ~json ~csv ~xml ~common ~all ~list ~ver")
@@ -162,8 +162,8 @@ func table(name string) row {
 		return row{listed: true, judge: judgeTput}
 	case "stty":
 		return row{listed: true, judge: onlyWords("", "-a", "-g", "--all", "--save", "size", "speed")}
-	case "cowsay", "cowthink", "fortune", "banner", "units", "ascii", "mimetype", "lolcat", "toilet":
-		return flags("-abcdegnpstwyosfl --all --brief --version --terse --verbose")
+	case "cowsay", "cowthink", "banner", "units", "mimetype", "toilet":
+		return flags("-abcdegnpstwy --all --brief --version --terse --verbose")
 	case "git":
 		return row{listed: true, subs: true, flags: "-C: -P --no-pager --no-optional-locks --literal-pathspecs --glob-pathspecs --icase-pathspecs --no-replace-objects"}
 	}

@@ -15,7 +15,7 @@ func gitTable(name string) row {
 	case "git diff", "git diff-tree", "git diff-index", "git diff-files":
 		return flags(gitDiffFlags + "--cached --staged --merge-base --no-index -1 -2 -3 -0 --base --ours --theirs --stdin --root --no-commit-id --pretty? -r -t -v -s -m -c --cc --always")
 	case "git log", "git show", "git whatchanged", "git rev-list", "git shortlog", "git reflog", "git reflog show", "git stash show", "git stash list", "git range-diff":
-		return row{listed: true, flags: gitDiffFlags + gitLogFlags + "-sne --pretty? --format= --count --objects --in-commit-order --timestamp --disk-usage? --header --no-object-names --summary --numbered --email --group= --creation-factor= --no-dual-color --include-untracked --only-untracked --no-walk? --do-walk", judge: judgeGitLog(name)}
+		return row{listed: true, flags: gitDiffFlags + gitLogFlags + "-snec --committer --pretty? --format= --count --objects --in-commit-order --timestamp --disk-usage? --header --no-object-names --summary --numbered --email --group= --creation-factor= --no-dual-color --include-untracked --only-untracked --no-walk? --do-walk", judge: judgeGitLog(name)}
 	case "git blame", "git annotate":
 		return flags("-bcefklnpstw -C? -M? -L: -S: --root --show-stats --reverse --first-parent --porcelain --line-porcelain --incremental --encoding= --contents= --date= --abbrev= --score-debug --show-name --show-number --show-email --ignore-rev= --ignore-revs-file= --color-lines --color-by-age --since=")
 	case "git grep":
@@ -42,13 +42,13 @@ func gitTable(name string) row {
 		return flags("-v --verbose :0")
 	case "git config":
 		return row{listed: true, judge: judgeGitConfig}
-	case "git stash", "git worktree", "git notes", "git bisect", "git rerere":
+	case "git stash", "git worktree", "git notes", "git rerere":
 		return row{listed: true, subs: true}
 	case "git worktree list":
 		return flags("-vz --porcelain --verbose :0")
 	case "git notes list", "git notes show":
 		return flags(":1")
-	case "git bisect log", "git bisect terms", "git rerere status", "git rerere remaining":
+	case "git rerere status", "git rerere remaining":
 		return flags(":0")
 	case "git merge-base":
 		return flags("-a --all --octopus --independent --is-ancestor --fork-point")

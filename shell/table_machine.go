@@ -23,15 +23,15 @@ func machineTable(name string) row {
 	case "lastcomm":
 		return flags("-p -f: --command= --user= --tty= --strict-match --print-controls")
 	case "chage":
-		return row{listed: true, judge: needs("-l", "-li --list --iso8601 :1")}
+		return row{listed: true, judge: needs("-l --list", "-li --list --iso8601 :1")}
 	case "passwd":
-		return row{listed: true, judge: needs("-S", "-Sa --status --all :1")}
+		return row{listed: true, judge: needs("-S --status", "-Sa --status --all :1")}
 	case "crontab":
 		return row{listed: true, judge: needs("-l", "-l -u: :0")}
 	case "atq", "lpq", "lpstat", "mailq":
 		return row{listed: true, remote: true, flags: "-aldrsteWv -p? -o? -c? -u?"}
 	case "filefrag":
-		return flags("-bevsX")
+		return flags("-bevX")
 	case "lstopo-no-graphics":
 		return flags("-lpv --no-io --only= --physical --logical :0")
 
@@ -55,27 +55,19 @@ func machineTable(name string) row {
 	case "dmidecode":
 		return flags("-q -s: -t: -H: -u --quiet --string= --type= --handle= --dump --no-sysfs :0")
 	case "mount":
-		return flags("-lv -t: --show-labels --types= :0")
+		return row{listed: true, judge: onlyWords("", "-l")}
 	case "swapon":
 		return row{listed: true, judge: needs("-s --show --summary", "-s --show? --summary --noheadings --raw --bytes :0")}
 	case "losetup":
 		return flags("-al -j: -O: --all --list --associated= --json --raw --noheadings --output= :0")
 	case "zramctl":
 		return flags("-bnr -o: --bytes --noheadings --raw --output= --output-all --json :1")
-	case "fdisk", "sfdisk":
-		return row{listed: true, judge: needs("-l --list", "-lx -o: --list --list-details --output= --bytes")}
-	case "parted":
-		return row{listed: true, judge: needs("-l --list", "-lm --list --machine :0")}
 	case "tune2fs":
 		return row{listed: true, judge: needs("-l", "-l :1")}
 	case "e2label", "xfs_info", "fatlabel", "exfatlabel", "swaplabel", "ntfslabel", "dosfslabel":
 		return flags(":1")
-	case "blockdev":
-		return flags("-v --report --getsize64 --getss --getpbsz --getbsz --getsz --getsize --getro --getra --getfra --getiomin --getioopt --getalignoff --getmaxsect --getdiscardzeroes --getdiskseq")
 	case "smartctl":
 		return flags("-aiHcAx -l: -d: -n: -q: --all --xall --info --health --capabilities --attributes --scan --scan-open --log= --device= --json? :1")
-	case "hdparm":
-		return flags("-iIgtTv :2")
 	case "lvs", "vgs", "pvs", "lvdisplay", "vgdisplay", "pvdisplay", "lvscan":
 		return flags("-acmvCPt -o: -O: -S: --all --active --columns --colon --maps --noheadings --nosuffix --options= --sort= --select= --separator= --units= --unbuffered --segments --short --verbose --reportformat= --aligned --unquoted")
 	case "sensors":
@@ -131,7 +123,7 @@ func machineTable(name string) row {
 	case "sysctl":
 		return row{listed: true, judge: judgeSysctl}
 	case "ldconfig":
-		return row{listed: true, judge: needs("-p", "-pvNX --print-cache :0")}
+		return row{listed: true, judge: needs("-p --print-cache", "-pvNX --print-cache :0")}
 	case "dpkg":
 		return row{listed: true, judge: needs("-l -L -s -S -p -V -C -c -I --list --listfiles --status --search --print-avail --verify --audit --print-architecture --print-foreign-architectures --get-selections --contents --info", "-lLsSpVCcI --list --listfiles --status --search --print-avail --verify --audit --print-architecture --print-foreign-architectures --get-selections --contents --info --no-pager")}
 	case "dpkg-query":

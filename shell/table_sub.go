@@ -59,5 +59,5 @@ func subTable(name string) row {
 	case "svn info", "svn status", "svn propget", "svn proplist": // of a working copy; log and list ask the server
 		return row{listed: true, remote: true, flags: "-vqN -r: --verbose --quiet --show-item= --depth= --no-ignore --xml", judge: judgeNoURL}
 	}
-	return row{}
+	return moreTable(name)
 }

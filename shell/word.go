@@ -20,6 +20,8 @@ type word struct {
 	// many: it may become more than one word, all beginning as it does: a glob
 	// or braces.
 	many bool
+	// braces: it has braces, and what is within them may end it.
+	braces bool
 }
 
 // fixed reports whether the word is what it is, whenever the line runs.
@@ -126,7 +128,7 @@ func (w *word) literal(b *strings.Builder, text string, first, alone bool) {
 				continue
 			}
 			b.WriteString(computed)
-			w.many = true
+			w.many, w.braces = true, true
 		case '~':
 			switch {
 			case first && i == 0: // becomes a path, or stays

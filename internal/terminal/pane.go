@@ -38,7 +38,7 @@ func (s *screen) pane(room int) (lines []string) {
 	case looksAtDenial:
 		return append(lines, s.form(room, "Why not? The model reads it. It may stay empty.")...)
 	case looksAtReply:
-		return append(lines, s.form(room, Visible(s.about.Wants))...)
+		return append(lines, s.form(room, VisibleLines(s.about.Wants)...)...)
 	case looksAtEdit:
 		return append(lines, s.form(room, "The arguments that may run in the place of those shown:")...)
 	case looksAtHelp:
@@ -99,10 +99,12 @@ func (s *screen) labelled(l Line) (lines []line) {
 
 // form is a text that is being written, with the line that is written in view.
 // What it is about has at most half of the room.
-func (s *screen) form(room int, title string) (lines []string) {
-	for _, part := range wrap(title, s.width) {
-		if len(lines) < max(room/2, 1) {
-			lines = append(lines, s.theme.title.Render(part))
+func (s *screen) form(room int, title ...string) (lines []string) {
+	for _, t := range title {
+		for _, part := range wrap(t, s.width) {
+			if len(lines) < max(room/2, 1) {
+				lines = append(lines, s.theme.title.Render(part))
+			}
 		}
 	}
 	texts, at := s.field.lines(3 * s.width * max(room, 1))

@@ -49,6 +49,12 @@ func wants() policy.Question {
 	return q
 }
 
+func choices() policy.Question {
+	q := wants()
+	q.Wants = "Which colour?\n1. red\n2. blue"
+	return q
+}
+
 func long() policy.Question {
 	q := remove()
 	q.ID, q.Preview = "q4", strings.Repeat("line\n", 30)+"the end"
@@ -154,6 +160,7 @@ func TestScreens(t *testing.T) {
 		{"P4 a small window and a long rule", 40, 10, []policy.Question{longRule()}, "<pgdown><pgdown><pgdown><pgdown>s<enter>"},
 		{"P4 the end of a long rule", 40, 10, []policy.Question{longRule()}, "<pgdown><pgdown><pgdown><pgdown>s<end>"},
 		{"P4 a small window and what a tool asks", 40, 10, []policy.Question{wants()}, "<pgdown><pgdown><pgdown>ared"},
+		{"P4 what a tool asks, with choices", 60, 16, []policy.Question{choices()}, "<end>a2"},
 		{"P4 the smallest window", 24, 8, []policy.Question{remove(), read()}, ""},
 		{"P4 too small a window", 20, 5, []policy.Question{remove()}, "a"},
 		{"P4 more than the window holds", 60, 16, []policy.Question{long()}, "a"},
