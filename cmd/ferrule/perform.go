@@ -79,7 +79,7 @@ func (p *program) asks(ctx context.Context, f performance, stop context.CancelCa
 						return
 					}
 				default:
-					f.board.print(func() { p.sayWhere(f, id) })
+					f.board.print(func() { p.sayWhere(ctx, f, id) })
 				}
 			}
 		}
@@ -88,9 +88,9 @@ func (p *program) asks(ctx context.Context, f performance, stop context.CancelCa
 }
 
 // sayWhere says where a question is answered.
-func (p *program) sayWhere(f performance, id string) {
+func (p *program) sayWhere(ctx context.Context, f performance, id string) {
 	name := "a call"
-	if q, err := f.h.kept.Find(context.Background(), id); err == nil { //nolint:contextcheck // a look at what was just put
+	if q, err := f.h.kept.Find(ctx, id); err == nil {
 		name = terminal.Visible(q.Tool)
 	}
 	p.complain(fmt.Sprintf("ferrule: %s waits for an answer. In another terminal:\n  ferrule approvals show %s\n  ferrule approvals allow %s    (or deny)", name, id, id))
@@ -131,7 +131,7 @@ func (p *program) askHere(ctx context.Context, f performance, id string) error {
 	case err != nil:
 		return fmt.Errorf("the question could not be shown: %w", err)
 	}
-	f.board.print(func() { p.sayWhere(f, id) })
+	f.board.print(func() { p.sayWhere(ctx, f, id) })
 	return nil
 }
 
