@@ -52,6 +52,7 @@ var architecture = map[string]arrows{
 	"examples/progress":    {ours: ". audit policy tool"},
 	"examples/replay":      {ours: ". policy tool"},
 	"examples/secrets":     {ours: ". audit policy secret tool"},
+	"examples/shell":       {ours: ". builtin policy/cedar sandbox tool"},
 	"examples/streaming":   {ours: ". tool"},
 	"examples/files":       {ours: ". builtin policy tool undo"},
 	"internal/check":       {},
