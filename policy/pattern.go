@@ -148,7 +148,7 @@ func (p pattern) covers(v value) bool {
 func (p pattern) meets(v value) bool {
 	switch p.kind {
 	case kindCommand:
-		return v.unclear() || globCommand(p.parts, v.words)
+		return globCommand(p.parts, v.words) || v.unclear() && !p.differs(v.words)
 	case kindPath:
 		return v.unclear() || globPath(p.parts, rooted(v.text)) || above(rooted(v.text), p.parts)
 	case kindHost:
@@ -158,6 +158,23 @@ func (p pattern) meets(v value) bool {
 		return p.text == v.text
 	}
 	return true
+}
+
+// differs reports whether a command that has a word which is not known is surely
+// another than the pattern's: by a word that stands before it.
+func (p pattern) differs(words []string) bool {
+	if len(words) == 0 || words[0] == "" || strings.Contains(words[0], "=") {
+		return false
+	}
+	for i, w := range words {
+		if strings.Contains(w, "\x00") {
+			return false
+		}
+		if i < len(p.parts) && !glob(p.parts[i], w) {
+			return true
+		}
+	}
+	return false
 }
 
 // globCommand matches word by word. A pattern that ends with * leaves the words

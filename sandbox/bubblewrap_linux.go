@@ -67,6 +67,12 @@ func bubblewrapArgs(s *setup, o *wanted) []string {
 		}
 	}
 	for _, path := range s.Protected {
+		// A mount point cannot be renamed, see mounts.pin.
+		for _, dir := range between(path, s.Workspace) {
+			args = append(args, write, dir, dir)
+		}
+	}
+	for _, path := range s.Protected {
 		args = append(args, "--ro-bind-try", path, path)
 	}
 	args = append(args, "--remount-ro", "/", "--chdir", o.Dir, "--")

@@ -19,13 +19,17 @@ func (b *Box) prepare(ctx context.Context) error {
 		return nil
 	}
 	if b.config.State == "" {
-		dir, err := os.MkdirTemp("", "ferrule-sandbox-")
+		// Not in /tmp if that can be avoided: see mounts.temporary.
+		dir, err := os.MkdirTemp("/var/tmp", "ferrule-sandbox-")
+		if err != nil {
+			dir, err = os.MkdirTemp("", "ferrule-sandbox-")
+		}
 		if err != nil {
 			return fmt.Errorf("sandbox: state: %w", err)
 		}
 		b.config.State, b.own = dir, true
 	}
-	for _, name := range []string{"", "home", "tmp", "slash-tmp", "cache", "config", "data"} {
+	for _, name := range []string{"", "home", "tmp", "cache", "config", "data"} {
 		dir := filepath.Join(b.config.State, name)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("sandbox: state: %w", err)

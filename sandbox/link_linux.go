@@ -173,11 +173,11 @@ func (l *link) listen() {
 		case m.Do == doStarted:
 			j.started <- nil
 		case m.Do == doEnded:
-			j.how = ending{code: m.Code, signal: m.Signal, why: m.Why, peak: m.Peak}
-			select { // a quick one has ended before the word that it started is sent
+			select { // a short command may end before its keeper says that it began
 			case j.started <- nil:
 			default:
 			}
+			j.how = ending{code: m.Code, signal: m.Signal, why: m.Why, peak: m.Peak}
 			close(j.end)
 		}
 	}

@@ -23,12 +23,11 @@ func indexAfter(text []byte, name string) int {
 // things are covered.
 type mounts struct {
 	setup *setup
-	held  map[string]int // descriptors of paths as they were before anything was covered
+	state int // the folder of the state, opened before anything is covered
 }
 
-// arrange covers what commands are not to find. The order matters: /tmp may cover
-// the workspace, which is then put back, and the state may lie below what is
-// hidden.
+// arrange covers what commands are not to find. The state may lie below what is
+// hidden, and is put back then.
 func (m *mounts) arrange() (missing []string, err error) {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return nil, fmt.Errorf("mounts of one's own: %w", err)
@@ -39,17 +38,20 @@ func (m *mounts) arrange() (missing []string, err error) {
 	if m.setup.Bubblewrap != "" {
 		return nil, nil // which does the rest
 	}
-	m.held = make(map[string]int)
-	defer m.release()
-	if err := m.temporary(); err != nil {
+	missing, err = m.temporary()
+	if err != nil {
 		return nil, err
 	}
+	if m.state, err = unix.Open(m.setup.State, unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
+		return nil, &os.PathError{Op: "open", Path: m.setup.State, Err: err}
+	}
+	defer func() { _ = unix.Close(m.state) }() // nothing was written
 	for _, path := range m.setup.Hidden {
 		if err := m.hide(path); err != nil {
 			return nil, err
 		}
 	}
-	missing = m.protect()
+	missing = append(missing, m.protect()...)
 	if err := unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"); err != nil {
 		missing = append(missing, "there are no terminals for commands: "+err.Error())
 	}
@@ -59,80 +61,25 @@ func (m *mounts) arrange() (missing []string, err error) {
 	return missing, nil
 }
 
-// hold opens a path before it is covered.
-func (m *mounts) hold(path string) error {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	m.held[path] = fd
-	return nil
-}
-
-func (m *mounts) release() {
-	for _, fd := range m.held {
-		_ = unix.Close(fd) // nothing was written
-	}
-}
-
 // temporary makes /tmp the private one, since many programs know no other name
-// for it, and puts back what was given and lies in it.
-func (m *mounts) temporary() error {
-	// Not the folder that is TMPDIR: Landlock gives the right to write there to all
-	// that is below, and so would to a workspace in /tmp, also for a command that
-	// only reads.
-	own := filepath.Join(m.setup.State, "slash-tmp")
-	var below []string
+// for it. Not where a path that was given lies in it: what may be done in a folder
+// may be done below it, so that all of it would become writable.
+func (m *mounts) temporary() (missing []string, err error) {
 	for _, path := range slices.Concat(m.setup.Workspace, m.setup.Write, m.setup.Read, []string{m.setup.State}) {
-		if path == "/tmp" {
-			return nil // it was asked for as it is
-		}
-		if inside(path, "/tmp") {
-			below = append(below, path)
+		if under(path, "/tmp") {
+			return []string{"/tmp is that of the machine and cannot be written (TMPDIR can), because " + path + " is in it"}, nil
 		}
 	}
-	slices.Sort(below)
-	below = slices.Compact(below)
-	for _, path := range below {
-		if err := m.hold(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
+	if err := unix.Mount(filepath.Join(m.setup.State, "tmp"), "/tmp", "", unix.MS_BIND, ""); err != nil {
+		return nil, &os.PathError{Op: "mount", Path: "/tmp", Err: err}
 	}
-	if err := m.hold(m.setup.State); err != nil {
-		return err
-	}
-	if err := unix.Mount(own, "/tmp", "", unix.MS_BIND, ""); err != nil {
-		return &os.PathError{Op: "mount", Path: "/tmp", Err: err}
-	}
-	// Sorted, a folder stands before what is in it.
-	for i, path := range below {
-		done := slices.ContainsFunc(below[:i], func(above string) bool { return inside(path, above) })
-		if fd, ok := m.held[path]; ok && !done {
-			if err := putBack(fd, path); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return nil, nil
 }
 
-// putBack shows a path again that was covered.
+// putBack shows a folder again that was covered.
 func putBack(fd int, path string) error {
-	var info unix.Stat_t
-	if err := unix.Fstat(fd, &info); err != nil {
-		return &os.PathError{Op: "stat", Path: path, Err: err}
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := os.MkdirAll(path, 0o700); err != nil {
 		return err
-	}
-	if info.Mode&unix.S_IFMT == unix.S_IFDIR {
-		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-			return err
-		}
-	} else if f, err := os.OpenFile(path, os.O_CREATE, 0o600); err != nil {
-		return err
-	} else {
-		f.Close()
 	}
 	if err := unix.Mount("/proc/self/fd/"+strconv.Itoa(fd), path, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return &os.PathError{Op: "mount", Path: path, Err: err}
@@ -162,7 +109,7 @@ func (m *mounts) hide(path string) error {
 		return &os.PathError{Op: "hide", Path: path, Err: err}
 	}
 	if inside(m.setup.State, path) {
-		if err := putBack(m.held[m.setup.State], m.setup.State); err != nil {
+		if err := putBack(m.state, m.setup.State); err != nil {
 			return err
 		}
 	}
@@ -216,24 +163,29 @@ func (m *mounts) protectOne(path string) error {
 // point cannot be renamed; else a command would move the whole folder away and
 // make a new one in its place.
 func (m *mounts) pin(path string) error {
-	for _, root := range m.setup.Workspace {
-		if !inside(path, root) {
+	for _, dir := range between(path, m.setup.Workspace) {
+		if point, err := isMountPoint(dir); err != nil || point {
 			continue
 		}
-		var between []string
-		for dir := filepath.Dir(path); inside(dir, root); dir = filepath.Dir(dir) {
-			between = append(between, dir)
-		}
-		for _, dir := range slices.Backward(between) {
-			if point, err := isMountPoint(dir); err != nil || point {
-				continue
-			}
-			if err := unix.Mount(dir, dir, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
-				return &os.PathError{Op: "mount", Path: dir, Err: err}
-			}
+		if err := unix.Mount(dir, dir, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return &os.PathError{Op: "mount", Path: dir, Err: err}
 		}
 	}
 	return nil
+}
+
+// between is the folders between a workspace and a path in it, from above.
+func between(path string, workspace []string) []string {
+	var all []string
+	for _, root := range workspace {
+		if inside(path, root) {
+			for dir := filepath.Dir(path); inside(dir, root); dir = filepath.Dir(dir) {
+				all = append(all, dir)
+			}
+		}
+	}
+	slices.Sort(all) // a folder stands before what is in it
+	return slices.Compact(all)
 }
 
 // isMountPoint says whether something is mounted at a folder.

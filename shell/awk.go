@@ -37,7 +37,8 @@ flags:
 		return "its program may write or run, or is not understood"
 	}
 	for _, a := range args[i+1:] {
-		if strings.HasPrefix(a.text, "/inet") || strings.HasPrefix(a.text, "-") && a.text != "-" {
+		// A variable may hold /inet/…, which is a connection; a glob finds files.
+		if strings.HasPrefix(a.text, "/inet") || strings.HasPrefix(a.text, "-") && a.text != "-" || !a.fixed() && a.start() == "" && (!a.many || a.splits || a.braces) {
 			return shown(a) + " is not among the words that only read"
 		}
 	}
@@ -82,12 +83,14 @@ func awkReads(program string) bool {
 			continue
 		case c == '/':
 			switch {
+			case last == 'a' && strings.Contains(" else do exit delete next nextfile break continue function func BEGIN END ", " "+word+" ") && word != "",
+				last == '+' || last == '-' || last == '$',
+				last == ')' && strings.IndexByte(program[i+1:], '/') >= 0:
+				return false // i++ / 2 or + /pattern/; (a) / 2 or if (a) /pattern/
 			case last == 'a' && word != "print" && word != "return" && word != "in" && word != "printf" && word != "case", last == ')', last == ']':
 				i++ // divided by
-				last = c
+				last, word = c, ""
 				continue
-			case last == '+' || last == '-' || last == '$':
-				return false // i++ / 2 or + /pattern/
 			}
 			end := closing(program, i+1, '/')
 			if end < 0 {
@@ -123,6 +126,9 @@ func awkReads(program string) bool {
 			depth++
 		case c == ')' || c == ']':
 			depth--
+		case c == '\n' && last != 0 && strings.IndexByte(",&|?:", last) >= 0:
+			i++ // the statement goes on
+			continue
 		case c == ';' || c == '}' || c == '{' || c == '\n':
 			printing = -1
 			if depth != 0 && c != ';' && c != '\n' {
@@ -143,6 +149,8 @@ func closing(text string, from int, quote byte) int {
 	bracket := false
 	for i := from; i < len(text); i++ {
 		switch c := text[i]; {
+		case quote == '/' && (strings.HasPrefix(text[i:], "[]") || strings.HasPrefix(text[i:], "[^]")):
+			return -1
 		case c == '\\':
 			i++
 		case c == '\n':

@@ -64,10 +64,11 @@ func (w *walker) param(p *syntax.ParamExp, depth int) {
 	}
 	if e := p.Exp; e != nil {
 		switch e.Op {
-		case syntax.AssignUnset, syntax.AssignUnsetOrNull:
-			w.no("${%s:=…}: assigns", name)
-		case syntax.OtherParamOps:
-			w.unclear("${%s@…}: can run what the value says", name)
+		case syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.ErrorUnset, syntax.ErrorUnsetOrNull,
+			syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix,
+			syntax.UpperFirst, syntax.UpperAll, syntax.LowerFirst, syntax.LowerAll:
+		default: // := assigns, @P runs what the value says
+			w.unclear("${%s%s…}: may assign, or run what the value says", name, e.Op)
 		}
 		w.word(e.Word, depth)
 	}

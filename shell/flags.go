@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -143,19 +144,16 @@ func (r row) check(args []word) (operands []word, why string) {
 		}
 	}
 	if most >= 0 && count > most {
-		return nil, "with more than " + string(rune('0'+most)) + " operands it may write"
+		return nil, "with more than " + strconv.Itoa(most) + " operands it may write"
 	}
 	return operands, ""
 }
 
 // operands is how many operands a row takes; -1: any number.
 func (r row) operands() int {
-	if i := strings.IndexByte(r.flags, ':'); i >= 0 {
-		for f := range strings.FieldsSeq(r.flags) {
-			if f[0] == ':' {
-				return int(f[1] - '0')
-			}
-		}
+	at := strings.LastIndex(r.flags, " :") + 1
+	if len(r.flags) > at+1 && r.flags[at] == ':' {
+		return int(r.flags[at+1] - '0')
 	}
 	return -1
 }

@@ -17,6 +17,8 @@ func GitEnvironment() []string {
 		{"core.untrackedCache", "keep"},
 		{"core.hooksPath", "/dev/null"},
 		{"core.pager", "cat"},
+		{"diff.autoRefreshIndex", "false"},
+		{"diff.ignoreSubmodules", "all"}, // git in a submodule would not have this environment
 		{"log.showSignature", "false"},
 		{"gpg.program", "false"},
 		{"gpg.ssh.program", "false"},

@@ -11,12 +11,16 @@ import (
 type paths struct {
 	reads, writes     []string
 	noReads, noWrites bool
+	readOnly          bool // what the line is judged to be
 }
 
 // pathsOf are the paths of a line; nil where they cannot be named.
 func pathsOf(file *syntax.File, readOnly bool) (reads, writes []string) {
-	p := paths{reads: []string{}, writes: []string{}}
+	p := paths{reads: []string{}, writes: []string{}, readOnly: readOnly}
 	syntax.Walk(file, func(n syntax.Node) bool {
+		if p.noReads && (p.noWrites || readOnly) {
+			return false
+		}
 		switch n := n.(type) {
 		case *syntax.Stmt:
 			for _, r := range n.Redirs {
@@ -28,7 +32,6 @@ func pathsOf(file *syntax.File, readOnly bool) (reads, writes []string) {
 			}
 		case *syntax.FuncDecl, *syntax.DeclClause, *syntax.CoprocClause, *syntax.LetClause, *syntax.ArithmCmd, *syntax.TestClause:
 			p.noReads, p.noWrites = true, true
-		case *syntax.ParamExp, *syntax.ArithmExp, *syntax.ExtGlob: // may do anything: walker says
 		}
 		return true
 	})
@@ -85,7 +88,7 @@ func (p *paths) command(words []word) {
 				return
 			}
 		}
-	} else if judgeCommand(name, words[1:]).why != "" {
+	} else if !p.readOnly && judgeCommand(name, words[1:]).why != "" {
 		p.noReads, p.noWrites = true, true
 		return
 	}

@@ -52,6 +52,7 @@ func redirection(r *syntax.Redirect) redirected {
 		if number {
 			return redirectsNothing
 		}
+	default: // writes
 	}
 	if mayConnect(target) {
 		return redirectsNetwork

@@ -112,7 +112,7 @@ func takesNext(flag, next string) bool {
 	case flag == "-I" || flag == "-u" || flag == "-g" || flag == "-U" || flag == "-d" || flag == "-a":
 		return true
 	}
-	return strings.Trim(next, "0123456789.smhdkMGLKILTERM{}%") == ""
+	return strings.Trim(next, "0123456789.smhdkMGLKITER{}%") == ""
 }
 
 // ranByFind finds what stands behind -exec and its like, up to ; or +.

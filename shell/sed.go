@@ -60,7 +60,7 @@ func withoutScripts(r row, args []word) ([]word, string) {
 			break
 		}
 		rest = append(rest, args[i])
-		if takes, ok := r.flag(args[i].text + " "[:0]); strings.HasPrefix(args[i].text, "-") && args[i].text != "-" && ok && takes && i+1 < len(args) {
+		if takes, ok := r.flag(args[i].text); strings.HasPrefix(args[i].text, "-") && args[i].text != "-" && ok && takes && i+1 < len(args) {
 			i++
 			rest = append(rest, word{text: "script"})
 		}

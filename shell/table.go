@@ -8,8 +8,8 @@ package shell
 // change the machine: then words that are computed when the line runs cannot
 // either. All others have the list of their flags that only read, written out;
 // no abbreviation of a long flag is in it. Left out on purpose, though people
-// use them to read: what keeps a cache, a log or a history of its own (npm, apt,
-// brew, gpg, blkid), what may fetch what it lacks (go, cargo, tldr), what asks a
+// use them to read: what keeps a cache, a log or settings of its own (npm, apt,
+// brew, gpg, blkid, top, gofmt), what may fetch what it lacks (go, cargo, tldr), what asks a
 // server by credentials (kubectl, gh, aws), what runs what it reads (ldd, make).
 func table(name string) row {
 	switch name {

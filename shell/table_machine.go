@@ -38,8 +38,6 @@ func machineTable(name string) row {
 	// Processes.
 	case "pgrep":
 		return flags("-acfilnovwx -d: -g: -G: -P: -s: -t: -u: -U: -r: -O: --list-name --list-full --full --exact --newest --oldest --count --euid= --uid= --group= --parent= --session= --terminal= --ignore-case --inverse --delimiter= --runstates= --older=")
-	case "top":
-		return flags("-bcHiS -n: -d: -o: -p: -u: -U: -w? -E: -e: :0")
 	case "lsof":
 		return row{listed: true, remote: true, flags: "-abClnNoOPRtUvVwX -c: -d: -p: -u: -g? -i? -s? -F? -T? -L?"}
 	case "fuser":

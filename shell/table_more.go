@@ -17,7 +17,7 @@ func moreTable(name string) row {
 		return reads()
 	case "bfs":
 		return row{listed: true, judge: judgeFind}
-	case "gofmt", "gofumpt":
+	case "gofumpt":
 		return flags("-lde -s -r: ~extra ~lang=")
 	case "pycodestyle", "pydocstyle":
 		return flags("-qrv --first --show-source --show-pep8 --statistics --count --verbose --quiet --max-line-length= --max-doc-length= --select= --ignore= --exclude= --format= --convention= --match= --source --explain --testsuite=")

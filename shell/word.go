@@ -2,7 +2,6 @@ package shell
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -41,15 +40,6 @@ func (w word) one() bool { return !w.splits && !w.many }
 func (w word) plain() bool {
 	s := w.start()
 	return !w.splits && s != "" && (s[0] != '-' || w.text == "-")
-}
-
-// fixedWords makes words of a text's.
-func fixedWords(texts []string) []word {
-	words := make([]word, len(texts))
-	for i, t := range texts {
-		words[i] = word{text: t}
-	}
-	return words
 }
 
 // readWords unquotes the words of a command.
@@ -242,21 +232,14 @@ func ansiText(text string) (string, bool) {
 			if size == 0 || n < ' ' || n > '~' {
 				return "", false
 			}
-			b.WriteByte(byte(n))
-			i += size
-		case 'u', 'U':
-			n, size := digits(text[i+1:], 16, 4)
-			if c == 'U' || size == 0 || n < ' ' || !utf8.ValidRune(rune(n)) {
-				return "", false
-			}
-			b.WriteRune(rune(n))
+			b.WriteByte(byte(n & 0x7f))
 			i += size
 		case '0', '1', '2', '3', '4', '5', '6', '7':
 			n, size := digits(text[i:], 8, 3)
 			if n < ' ' || n > '~' {
 				return "", false
 			}
-			b.WriteByte(byte(n))
+			b.WriteByte(byte(n & 0x7f))
 			i += size - 1
 		default:
 			return "", false

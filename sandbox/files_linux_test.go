@@ -1,0 +1,188 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// guarded are the ways in which paths of the workspace can be protected and
+// hidden.
+func guarded() []way {
+	return slices.DeleteFunc(ways(), func(w way) bool { return strings.Contains(w.name, "without") })
+}
+
+// project is a workspace with rules, a repository and the state of a host.
+func project(c *Config) {
+	dir := c.Workspace[0]
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{
+		"ferrule.yaml": "rules\n", ".git/config": "config\n", ".git/hooks/pre-commit": "hook\n", ".git/HEAD": "head\n",
+		".ferrule/store": "private\n", "main.go": "package main\n", "deep/er/rules": "deep\n", "secret.txt": "private\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(in(name)), 0o755); err != nil {
+			panic(err)
+		}
+		if err := os.WriteFile(in(name), []byte(text), 0o644); err != nil {
+			panic(err)
+		}
+	}
+	c.Protected = []string{in("ferrule.yaml"), in(".git/hooks"), in(".git/config"), in("deep/er/rules"), in("not-yet")}
+	c.Hidden = []string{in(".ferrule"), in("secret.txt")}
+	c.State = in(".ferrule/sandbox")
+}
+
+func TestGuardedPaths(t *testing.T) {
+	for _, way := range guarded() {
+		t.Run("N1 "+way.name, func(t *testing.T) {
+			w := newWorld(t, way.change, project)
+			for _, try := range []string{
+				"echo x > ferrule.yaml", "echo x >> ferrule.yaml", "rm -f ferrule.yaml", "mv ferrule.yaml away", "chmod 777 ferrule.yaml",
+				"echo x > new && mv -f new ferrule.yaml", "ln ferrule.yaml other && echo x > other", "truncate -s 0 ferrule.yaml",
+				"echo x > .git/config", "echo x > .git/hooks/pre-commit", "echo x > .git/hooks/new", "rm -rf .git/hooks",
+				"mv .git .git2", "mv .git/hooks .git/old", "mv deep deep2", "mv deep/er deep/er2", "rm -rf deep",
+				"ln -s . .git/hooks/x", "cp main.go .git/config.lock && mv .git/config.lock .git/config",
+				"cat .ferrule/store", "echo x > .ferrule/store", "echo x > .ferrule/new", "rm -r .ferrule/store", "mv .ferrule away",
+				"grep -q private secret.txt", "rm -f secret.txt", "mv secret.txt x && cat x",
+				"cat .ferrule/sandbox/../store", "umount .ferrule", "umount -l ferrule.yaml",
+			} {
+				if o, out := w.bash(try); o.Code == 0 {
+					t.Errorf("%s: got %+v and %q, want it refused", try, o, out)
+				}
+			}
+			for name, want := range map[string]string{
+				"ferrule.yaml": "rules\n", ".git/config": "config\n", ".git/hooks/pre-commit": "hook\n",
+				".ferrule/store": "private\n", "deep/er/rules": "deep\n", "secret.txt": "private\n",
+			} {
+				if got := read(t, filepath.Join(w.work, name)); got != want {
+					t.Errorf("%s: got %q, want %q", name, got, want)
+				}
+			}
+			// The rest is writable, and what is protected can be read.
+			if o, out := w.bash(`cat ferrule.yaml .git/hooks/pre-commit && echo x > .git/HEAD && echo x > main.go && echo x > deep/er/more && echo x > "$TMPDIR/x" && cat "$TMPDIR/x" && ls -A .ferrule`); o.Code != 0 || out != "rules\nhook\nx\nsandbox\n" {
+				t.Errorf("got %+v and %q", o, out)
+			}
+			if got := read(t, filepath.Join(w.work, ".git/HEAD")); got != "x\n" {
+				t.Errorf("got %q", got)
+			}
+			// What did not exist is protected once it does.
+			if missing := strings.Join(w.box.Applied().Missing, "; "); !strings.Contains(missing, "not-yet does not exist") {
+				t.Errorf("got %q", missing)
+			}
+			write(t, filepath.Join(w.work, "not-yet"), "now\n")
+			if o, out := w.bash("echo x > not-yet"); o.Code == 0 {
+				t.Errorf("got %+v and %q, want it refused", o, out)
+			}
+			// Nor does a file lose its protection when the host replaces it.
+			write(t, filepath.Join(w.work, "new"), "rules of today\n")
+			if err := os.Rename(filepath.Join(w.work, "new"), filepath.Join(w.work, "ferrule.yaml")); err != nil {
+				t.Fatal(err)
+			}
+			if o, out := w.bash("cat ferrule.yaml; echo x > ferrule.yaml"); o.Code == 0 || !strings.HasPrefix(out, "rules of today\n") {
+				t.Errorf("got %+v and %q, want the new file, and a refusal", o, out)
+			}
+		})
+	}
+	t.Run("N1 without namespaces it is said that nothing is guarded", func(t *testing.T) {
+		w := newWorld(t, func(c *Config) { c.noNamespaces = "a test" }, project)
+		missing := strings.Join(w.box.Applied().Missing, "\n")
+		for _, want := range []string{"there are no user namespaces: a test", "ferrule.yaml can be written", ".ferrule can be read", "the network is off"} {
+			if !strings.Contains(missing, want) {
+				t.Errorf("got %q, want %q in it", missing, want)
+			}
+		}
+	})
+}
+
+func TestReadOnly(t *testing.T) {
+	for _, way := range ways() {
+		t.Run("N1 a command that only reads writes nothing but TMPDIR, "+way.name, func(t *testing.T) {
+			w := newWorld(t, way.change)
+			write(t, filepath.Join(w.work, "file"), "text\n")
+			for _, try := range []string{"echo x > new", "echo x > file", "rm file", "mkdir dir", `echo x > "$HOME/x"`, `mkdir "$GOCACHE"`, "truncate -s 0 file"} {
+				if o, out := w.do(Command{Args: []string{"bash", "-c", try}, ReadOnly: true}); o.Code == 0 {
+					t.Errorf("%s: got %+v and %q, want it refused", try, o, out)
+				}
+			}
+			if o, out := w.do(Command{Args: []string{"bash", "-c", `cat file && echo x > "$TMPDIR/x" && cat "$TMPDIR/x" 2>/dev/null`}, ReadOnly: true}); o.Code != 0 || out != "text\nx\n" {
+				t.Errorf("got %+v and %q", o, out)
+			}
+			if o, out := w.bash("echo x > new && cat new"); o.Code != 0 {
+				t.Errorf("one that writes: got %+v and %q", o, out)
+			}
+		})
+	}
+}
+
+func TestTemporary(t *testing.T) {
+	dir, err := os.MkdirTemp("/var/tmp", "ferrule-test-")
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	for _, way := range guarded() {
+		t.Run("N1 /tmp is private, "+way.name, func(t *testing.T) {
+			w := newWorld(t, way.change, func(c *Config) { c.Workspace, c.Read = []string{dir}, nil })
+			o, out := w.bash(`echo x > /tmp/x && cat "$TMPDIR/x" && ls -A /tmp && rm /tmp/x`)
+			if o.Code != 0 || out != "x\nx\n" {
+				t.Errorf("got %+v and %q, want a /tmp with one file", o, out)
+			}
+			if o, out := w.do(Command{Args: []string{"bash", "-c", `echo x > /tmp/x && rm /tmp/x && ! touch "$HOME/x"`}, ReadOnly: true}); o.Code != 0 {
+				t.Errorf("only reading: got %+v and %q", o, out)
+			}
+		})
+	}
+}
+
+func TestReadAndWrite(t *testing.T) {
+	for _, way := range ways() {
+		t.Run("N1 further paths, "+way.name, func(t *testing.T) {
+			extra := t.TempDir()
+			write(t, filepath.Join(extra, "r/file"), "readable\n")
+			write(t, filepath.Join(extra, "w/file"), "writable\n")
+			write(t, filepath.Join(extra, "n/file"), "neither\n")
+			w := newWorld(t, way.change, func(c *Config) {
+				c.Read = append(c.Read, filepath.Join(extra, "r"), filepath.Join(extra, "not there"))
+				c.Write = []string{filepath.Join(extra, "w")}
+			})
+			for try, want := range map[string]bool{
+				"cat " + extra + "/r/file": true, "echo x > " + extra + "/r/file": false, "cat " + extra + "/w/file": true,
+				"echo x > " + extra + "/w/new": true, "cat " + extra + "/n/file": false, "cat /etc/passwd > /dev/null": true,
+			} {
+				if o, out := w.bash(try); (o.Code == 0) != want {
+					t.Errorf("%s: got %+v and %q, want success: %v", try, o, out, want)
+				}
+			}
+			if got := read(t, filepath.Join(extra, "w/new")); got != "x\n" {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Setenv("FERRULE_TEST_TOKEN", "hunter2")
+	t.Setenv("SSH_AUTH_SOCK", "/tmp/agent")
+	t.Setenv("LC_TIME", "C")
+	for _, way := range append(ways(), way{"in-process", func(c *Config) { c.Level = InProcess }}) {
+		t.Run("N1 the environment is clean, "+way.name, func(t *testing.T) {
+			w := newWorld(t, way.change, func(c *Config) { c.Env = append(c.Env, "OWN=1", "TZ=UTC") })
+			_, out := w.do(Command{Args: []string{"env"}, Env: []string{"MORE=2", "OWN=3"}})
+			for _, want := range []string{"OWN=3\n", "MORE=2\n", "TZ=UTC\n", "LC_TIME=C\n", "PATH=" + os.Getenv("PATH") + "\n", "HOME=" + w.box.config.State + "/home\n", "GOPROXY=off\n"} {
+				if !strings.Contains("\n"+out, "\n"+want) {
+					t.Errorf("got %q, want %q in it", out, want)
+				}
+			}
+			for _, bad := range []string{"hunter2", "SSH_AUTH_SOCK", "OWN=1"} {
+				if strings.Contains(out, bad) {
+					t.Errorf("got %q, want no %q in it", out, bad)
+				}
+			}
+			if info, err := os.Stat(w.box.config.State + "/home"); err != nil || info.Mode().Perm() != 0o700 {
+				t.Errorf("the private home: got %v (%v), want mode 0700", info, err)
+			}
+		})
+	}
+}
