@@ -67,11 +67,11 @@ func (v *View) imagine(ctx context.Context, index int, given tool.Call) *call {
 			return c
 		}
 		if c.entry, c.unresolved, c.known = v.resolve(given.Name); c.entry != nil {
-			c.meet(c.first)
+			c.meet(c.first) //nolint:contextcheck // a call has the context of its turn
 			c.planned = c.first.Claims
 		}
 		if c.hidden(); c.known == nil && !c.unresolved {
-			c.judge()
+			c.judge() //nolint:contextcheck // as above
 		}
 		if c.entry != nil && c.known == nil && v.defers(c.entry) {
 			c.known = &tool.Error{Kind: tool.NotLoaded}

@@ -268,6 +268,20 @@ func TestProcessLeavesNothing(t *testing.T) {
 			}
 		})
 	}
+	t.Run("N1 principals do not share a home, their sessions do", func(t *testing.T) {
+		t.Parallel()
+		s := shellAt(t, func(sh *builtin.Shell, _ *ferrule.Runtime) { sh.Sandbox.State = shellFolder(t) })
+		s.sh("echo mine > ~/x")
+		for _, tt := range []struct {
+			caller tool.Caller
+			want   string
+		}{{tool.Caller{Session: "two"}, "mine\n"}, {tool.Caller{Session: "two", Principal: "eve"}, ""}, {tool.Caller{Session: "two", Tenant: "other"}, ""}} {
+			other := &shellScene{t: t, session: s.rt.Session(tt.caller)}
+			if got := tool.TextOf(other.sh("cat ~/x 2>/dev/null").Content); got != tt.want {
+				t.Errorf("%+v: got %q, want %q", tt.caller, got, tt.want)
+			}
+		}
+	})
 	t.Run("B3 a session of the same name begins anew", func(t *testing.T) {
 		t.Parallel()
 		s := shellAt(t, nil)

@@ -31,7 +31,8 @@ type Shell struct {
 	// Workspace is the folders that commands read and write, absolute. They begin
 	// in the first.
 	Workspace []string
-	// Sandbox is how commands are isolated. Its Workspace is the one above. Of its
+	// Sandbox is how commands are isolated. Its Workspace is the one above; below its
+	// State each principal has a folder, which its sessions share. Of its
 	// limits Time and Output are for all that runs, also in the background; zero
 	// is none for these two: Timeout and Output below bound a call.
 	Sandbox sandbox.Config

@@ -18,7 +18,7 @@ import (
 // shellOnly is the tool shell with a Run that only counts.
 func shellOnly(t *testing.T, sh builtin.Shell, runs *int) *tool.Tool {
 	t.Helper()
-	sh.Sandbox.Helper = shellHelper
+	sh.Sandbox.Helper, sh.Sandbox.State = shellHelper, shellFolder(t)
 	tools, err := sh.Tools()
 	if err != nil {
 		t.Fatal(err)
@@ -51,10 +51,7 @@ func shellArgs(t *testing.T, d *tool.Tool, in map[string]any) tool.Args {
 
 func TestShellClaims(t *testing.T) {
 	t.Parallel()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := shellFolder(t)
 	for _, name := range []string{"a.txt", "b.txt", "sub/c.txt"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -154,9 +151,12 @@ func TestShellClaims(t *testing.T) {
 			{"an open network", builtin.Shell{Sandbox: sandbox.Config{Network: sandbox.Open}}, false},
 			{"a folder outside", builtin.Shell{Sandbox: sandbox.Config{Write: []string{t.TempDir()}}}, false},
 			{"less than was wanted", builtin.Shell{Sandbox: sandbox.Config{Level: sandbox.Container, Weaker: sandbox.Process}}, false},
+			{"a workspace in /tmp, which then is not private", builtin.Shell{Workspace: []string{t.TempDir()}}, false},
 			{"no isolation", builtin.Shell{Sandbox: sandbox.Config{Level: sandbox.Container, Weaker: sandbox.InProcess}}, false},
 		} {
-			tt.sh.Workspace = []string{dir}
+			if tt.sh.Workspace == nil {
+				tt.sh.Workspace = []string{dir}
+			}
 			d := shellOnly(t, tt.sh, &runs)
 			f, err := shellArgs(t, d, map[string]any{"command": "rm a.txt"}).Facts()
 			if err != nil || f.Confined != tt.want {

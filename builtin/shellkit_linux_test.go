@@ -123,6 +123,18 @@ func (s *shellScene) there(name string) bool {
 	return err == nil
 }
 
+// shellFolder is a folder for a test that does not lie in /tmp, of which a sandbox
+// then makes a private one.
+func shellFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/var/tmp", "ferrule-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
 // shellMark is a number of seconds to sleep that no other test has: so its
 // process can be found.
 func shellMark(t *testing.T) string {

@@ -2,8 +2,11 @@ package builtin
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -15,10 +18,21 @@ import (
 // shellKey tells one session from another.
 type shellKey struct{ tenant, principal, session string }
 
+// folder is the one below the state of a sandbox for this principal: what others
+// run shall not find its caches, nor what it put into HOME.
+func (k shellKey) folder() string {
+	if k.tenant == "" && (k.principal == "" || k.principal == "local") {
+		return "local"
+	}
+	sum := sha256.Sum256([]byte(k.tenant + "\x00" + k.principal))
+	return hex.EncodeToString(sum[:8])
+}
+
 // shellSession is what the commands of a session share: a Box, and what goes on
 // in the background.
 type shellSession struct {
 	host   *shellHost
+	key    shellKey
 	lasts  bool // there is a session, at whose end it is closed
 	mu     sync.Mutex
 	closed bool
@@ -37,7 +51,7 @@ func (h *shellHost) session(ctx context.Context) (s *shellSession, done func()) 
 	if s := h.find(key); ok && s != nil {
 		return s, func() {}
 	}
-	s = &shellSession{host: h}
+	s = &shellSession{host: h, key: key}
 	if !ok || !tool.From(ctx).AtEnd(func() { h.end(key, s) }) {
 		return s, s.close
 	}
@@ -95,7 +109,11 @@ func (s *shellSession) take() (*sandbox.Box, error) {
 	if s.box != nil {
 		return s.box, nil
 	}
-	box, err := sandbox.New(s.host.config)
+	config := s.host.config
+	if config.State != "" {
+		config.State = filepath.Join(config.State, s.key.folder())
+	}
+	box, err := sandbox.New(config)
 	if err != nil {
 		return nil, err
 	}

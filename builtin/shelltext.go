@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -85,18 +84,22 @@ func (p *process) hints() string {
 			list = append(list, line)
 		}
 	}
-	refused := regexp.MustCompile(`(?m)['"‘]?((?:\.?\.?/|[\w.-]+)[^'"’‘:\n]*)['"’]?: (Permission denied|Read-only file system|Operation not permitted|No such file or directory)`)
-	for _, m := range refused.FindAllStringSubmatch(text, -1) {
-		path := strings.TrimSpace(m[1])
+	for line := range strings.Lines(text) {
+		path, missing := shellRefused(strings.TrimSpace(line))
+		if path == "" {
+			continue
+		}
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(p.dir, path)
 		}
-		if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		// Only links that the command sees are followed: a hint must not tell what
+		// there is outside.
+		if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil && shellBelow(path, h.roots) {
 			path = filepath.Join(folder, filepath.Base(path))
 		}
 		switch {
 		case strings.HasPrefix(path, "/dev/tcp/") || strings.HasPrefix(path, "/dev/udp/"): // bash's names for the network
-		case m[2] == "No such file or directory" && !shellExists(filepath.Dir(path)): // nor outside
+		case missing && !shellBelow(path, shellCovered()): // it is not there
 		case shellBelow(path, h.config.Hidden):
 			add("%s is hidden from commands. That is sandbox.hidden in ferrule.yaml.", path)
 		case shellBelow(path, h.config.Protected):
@@ -114,8 +117,26 @@ func (p *process) hints() string {
 	return strings.Join(list, "")
 }
 
-// shellExists reports whether there is such a file, for this program.
-func shellExists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
+// shellRefused is the path in a line such as touch: cannot touch '/a/b': Permission
+// denied, or sh: 1: cannot create /a/b: Permission denied; "": there is none. What
+// is missing may be there, and only not to be seen.
+func shellRefused(line string) (path string, missing bool) {
+	for _, why := range []string{"Permission denied", "Read-only file system", "Operation not permitted", "No such file or directory"} {
+		before, _, ok := strings.Cut(line, ": "+why)
+		if !ok {
+			continue
+		}
+		missing = why == "No such file or directory"
+		if quoted := strings.TrimRight(before, `'"’`); quoted != before {
+			return quoted[strings.LastIndexAny(quoted, `'"‘`)+1:], missing
+		}
+		before = before[strings.LastIndex(before, ": ")+1:]
+		return strings.TrimSpace(before[strings.LastIndex(before, " ")+1:]), missing
+	}
+	return "", false
+}
+
+// shellCovered are folders of which a command may see another one, or none.
+func shellCovered() []string {
+	return []string{"/home", "/root", "/tmp", "/var/tmp", "/mnt", "/media", "/srv"}
 }

@@ -147,6 +147,7 @@ func parseCall(line string) (c tool.Call, err error) {
 func (p *program) batch(cmd *cobra.Command, f *calling, calls []tool.Call) error {
 	ctx := cmd.Context()
 	b := p.board(false, p.json)
+	b.tell = !p.talks()
 	defer b.close()
 	o, err := f.hosting(cmd, b)
 	if err != nil {

@@ -24,7 +24,8 @@ type board struct {
 	quiet  bool // nothing is said but what is printed
 	alone  bool // there is one call, which needs no number
 
-	asked chan string // ids of questions that were put
+	asked chan question // that were put, where somebody looks at them here
+	tell  bool          // of questions it is told where they are answered
 
 	mu       sync.Mutex
 	rows     []*row // of calls that run, in their order
@@ -38,6 +39,9 @@ type board struct {
 	stop     chan struct{}
 	stopped  sync.WaitGroup
 }
+
+// question is one that was put.
+type question struct{ id, tool string }
 
 // row is a call that runs.
 type row struct {
@@ -62,7 +66,7 @@ const (
 func (p *program) board(passes, quiet bool) *board {
 	b := &board{
 		p: p, shows: terminal.Is(p.stderr) && !quiet, passes: passes, quiet: quiet,
-		asked: make(chan string, maxAsked), over: make(map[int]bool), stop: make(chan struct{}),
+		asked: make(chan question, maxAsked), over: make(map[int]bool), stop: make(chan struct{}),
 	}
 	b.changed.L = &b.mu
 	if b.shows {
@@ -143,8 +147,13 @@ func (b *board) observe(e audit.Event) {
 	case audit.Ended:
 		b.print(func() { b.end(e.Request.Index) })
 	case audit.Asked:
+		q := question{e.Question, e.Request.CalledAs}
+		if b.tell {
+			b.print(func() { b.p.sayWhere(q) })
+			return
+		}
 		select {
-		case b.asked <- e.Question:
+		case b.asked <- q:
 		default: // they are being looked at
 		}
 	}

@@ -33,7 +33,7 @@ func (p *program) tools(ctx context.Context, c *config.Config, state string) (li
 		make  func() ([]*tool.Tool, error)
 	}{
 		{"files", []string{"fs_read", "fs_write", "fs_edit", "fs_list", "fs_glob", "fs_grep"}, func() ([]*tool.Tool, error) { return p.fileTools(ctx, c, state) }},
-		{"shell", []string{"shell", "process_list", "process_read", "process_stop"}, func() ([]*tool.Tool, error) { return p.shellTools(c, state) }},
+		{"shell", []string{"shell", "process_list", "process_read", "process_stop"}, func() ([]*tool.Tool, error) { return p.shellTools(c, state) }}, //nolint:contextcheck // what looks for an engine bounds itself
 		{"fetch", []string{"fetch"}, func() ([]*tool.Tool, error) { return one(builtin.Fetch{Hosts: c.Tools.Hosts}.Tool()) }},
 		{"think", []string{"think"}, func() ([]*tool.Tool, error) { return one(builtin.Think{}.Tool()) }},
 		{"ask_user", []string{"ask_user"}, func() ([]*tool.Tool, error) { return one(builtin.AskUser{}.Tool()) }},

@@ -80,6 +80,9 @@ returned an error.`,
 	return cmd
 }
 
+// talks reports whether somebody at a terminal can be asked.
+func (p *program) talks() bool { return terminal.Is(p.stdin) && terminal.Is(p.stdout) && !p.json }
+
 // inputOf are the arguments of a call: a text, standard input or a file.
 func (p *program) inputOf(ctx context.Context, args []string) (string, error) {
 	switch {
@@ -100,7 +103,7 @@ func (p *program) inputOf(ctx context.Context, args []string) (string, error) {
 func (p *program) call(cmd *cobra.Command, f *calling, name, input string) error {
 	ctx := cmd.Context()
 	b := p.board(terminal.Is(p.stdout) && !p.json, p.json)
-	b.alone = true
+	b.alone, b.tell = true, !f.noWait && !p.talks()
 	defer b.close()
 	o, err := f.hosting(cmd, b)
 	if err != nil {

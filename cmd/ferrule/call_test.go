@@ -201,6 +201,25 @@ func TestBoard(t *testing.T) {
 			}
 		}
 	})
+	t.Run("P6 what is printed while a question is on the screen waits, and comes in its order", func(t *testing.T) {
+		t.Parallel()
+		var both bytes.Buffer
+		p := &program{stdout: &both, stderr: &both}
+		p.out, p.errs = &shown{to: &both}, &shown{to: &both}
+		b := p.board(true, false)
+		defer b.close()
+		b.leave()
+		b.print(func() { p.printf("one\n") })
+		b.print(func() { p.complain("two") })
+		b.print(func() { b.heard(&tool.Request{}, &tool.Update{Stream: "stdout", Text: "three\n"}) })
+		if both.Len() > 0 {
+			t.Errorf("got %q on the screen of somebody else", both.String())
+		}
+		b.comeBack()
+		if got := both.String(); got != "one\ntwo\nthree\n" {
+			t.Errorf("got %q, want all of it", got)
+		}
+	})
 	t.Run("B1 the time always takes the same room", func(t *testing.T) {
 		t.Parallel()
 		for _, d := range []time.Duration{0, time.Second, 99 * time.Second, 100 * time.Second, 59 * time.Minute, 2 * time.Hour, 99 * time.Hour} {

@@ -18,7 +18,7 @@ import (
 // which tools there are not because of that. c is nil where the configuration is
 // wrong.
 func (p *program) examineIsolation(ctx context.Context, c *config.Config) (all []finding) {
-	for _, s := range sandbox.Probe(p.helper) {
+	for _, s := range sandbox.Probe(p.helper) { //nolint:contextcheck // it bounds itself
 		f := finding{"isolation", "ok", fmt.Sprintf("%s: can be had", s.Level)}
 		if !s.Available {
 			f.State, f.Text = "missing", fmt.Sprintf("%s: cannot be had", s.Level)

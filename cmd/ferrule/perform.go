@@ -59,27 +59,23 @@ func given(calls []tool.Call) iter.Seq2[tool.Call, error] {
 	}
 }
 
-// asks has questions put to who sits at the terminal, or says where they are
-// answered, until ctx ends.
+// asks has questions put to who sits at the terminal, until ctx ends. Elsewhere it
+// is told where they are answered.
 func (p *program) asks(ctx context.Context, f performance, stop context.CancelCauseFunc) (over <-chan struct{}) {
 	done := make(chan struct{})
-	here := terminal.Is(p.stdin) && terminal.Is(p.stdout) && !p.json && !f.options.HandBack
 	go func() {
 		defer close(done)
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case id := <-f.board.asked:
-				switch {
-				case f.options.HandBack:
-				case here:
-					if err := p.askHere(ctx, f, id); err != nil {
-						stop(err)
-						return
-					}
-				default:
-					f.board.print(func() { p.sayWhere(f, id) })
+			case q := <-f.board.asked:
+				if f.options.HandBack {
+					continue
+				}
+				if err := p.askHere(ctx, f, q); err != nil {
+					stop(err)
+					return
 				}
 			}
 		}
@@ -88,17 +84,13 @@ func (p *program) asks(ctx context.Context, f performance, stop context.CancelCa
 }
 
 // sayWhere says where a question is answered.
-func (p *program) sayWhere(f performance, id string) {
-	name := "a call"
-	if q, err := f.h.kept.Find(context.Background(), id); err == nil { //nolint:contextcheck // a look at what was just put
-		name = terminal.Visible(q.Tool)
-	}
-	p.complain(fmt.Sprintf("ferrule: %s waits for an answer. In another terminal:\n  ferrule approvals show %s\n  ferrule approvals allow %s    (or deny)", name, id, id))
+func (p *program) sayWhere(q question) {
+	p.complain(fmt.Sprintf("ferrule: %s waits for an answer. In another terminal:\n  ferrule approvals show %s\n  ferrule approvals allow %s    (or deny)", terminal.Visible(q.tool), q.id, q.id))
 }
 
 // askHere shows the questions of a session on the interactive screen until none
 // is left. Who leaves it before can answer elsewhere, or interrupt.
-func (p *program) askHere(ctx context.Context, f performance, id string) error {
+func (p *program) askHere(ctx context.Context, f performance, asked question) error {
 	mine := func(ctx context.Context) ([]policy.Question, error) {
 		list, err := f.h.kept.Pending(ctx)
 		return slices.DeleteFunc(list, func(q policy.Question) bool { return q.Caller.Session != f.session }), err
@@ -131,7 +123,7 @@ func (p *program) askHere(ctx context.Context, f performance, id string) error {
 	case err != nil:
 		return fmt.Errorf("the question could not be shown: %w", err)
 	}
-	f.board.print(func() { p.sayWhere(f, id) })
+	f.board.print(func() { p.sayWhere(asked) })
 	return nil
 }
 

@@ -206,7 +206,7 @@ func (s *script) write(t *testing.T, file, text string) {
 func nameless(text string) string {
 	text = regexp.MustCompile(`made, at [-0-9T:]+Z,`).ReplaceAllString(text, "made, at TIME,")
 	text = regexp.MustCompile(`\bcall-[a-z2-7]{8}\b`).ReplaceAllString(text, "SESSION")
-	text = regexp.MustCompile(`(?m)(^|undoing |before |undo )[a-z2-7]{10}( |,|$)`).ReplaceAllString(text, "${1}CHANGE${2}")
+	text = regexp.MustCompile(`(?m)(^|undo of |before |undo )[a-z2-7]{10}( |,|$)`).ReplaceAllString(text, "${1}CHANGE${2}")
 	text = regexp.MustCompile(`\b[a-z2-7]{12}-\d+\.`).ReplaceAllString(text, "RUN.")
 	text = regexp.MustCompile(`"took_ms":\d+`).ReplaceAllString(text, `"took_ms":0`)
 	text = regexp.MustCompile(`\b[A-Z2-7]{26}\b`).ReplaceAllString(text, "WRITER")

@@ -87,9 +87,9 @@ func TestStatus(t *testing.T) {
 	})
 	t.Run("Y4 what cannot be printed is 1", func(t *testing.T) {
 		t.Parallel()
-		for _, args := range [][]string{{"version"}, {"version", "--json"}, {"approvals"}, {"rules", "--json"}, {"completion", "bash"}, {"--help"}, {"policy", "show"}} {
+		for _, args := range [][]string{{"version"}, {"version", "--json"}, {"approvals"}, {"rules", "--json"}, {"completion", "bash"}, {"--help"}, {"policy", "show"}, {"tools"}, {"undo"}, {"call", "think", `{"thought":"x"}`}} {
 			var errs bytes.Buffer
-			p := &program{stdout: &act{do: func() {}, err: errors.New("no space left")}, stderr: &errs, dir: t.TempDir(), now: time.Now}
+			p := &program{stdout: &act{do: func() {}, err: errors.New("no space left")}, stderr: &errs, dir: t.TempDir(), now: time.Now, helper: helper}
 			if code := p.run(t.Context(), args); code != statusFailed || !strings.Contains(errs.String(), "no space left") {
 				t.Errorf("%v: got %d and %q, want 1 and why", args, code, errs.String())
 			}

@@ -129,14 +129,14 @@ func (p *program) listTools(h *host) error {
 			Absent []absent `json:"absent"`
 		}{list, append([]absent{}, h.absent...)})
 	}
-	rows := [][]string{{"TOOL", "CLASS", "SIDE EFFECT", "SOURCE", "CALLS ARE", "DESCRIPTION"}}
+	rows := [][]string{{"TOOL", "CALLS ARE", "CLASS", "SIDE EFFECT", "SOURCE", "DESCRIPTION"}}
 	for _, l := range list {
 		first, _, _ := strings.Cut(strings.TrimSpace(l.Description), "\n")
 		source := l.Source
 		if source == "" {
 			source = "own"
 		}
-		rows = append(rows, []string{l.Name, orByArguments(l.Class), orByArguments(l.SideEffect), source, becomes(l.Policy), terminal.Brief(first, 60)})
+		rows = append(rows, []string{l.Name, becomes(l.Policy), orByArguments(l.Class), orByArguments(l.SideEffect), source, terminal.Brief(first, 60)})
 	}
 	p.printTable(rows)
 	if len(h.absent) > 0 {

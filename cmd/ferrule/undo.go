@@ -151,16 +151,19 @@ func (p *program) listChanges(list []undo.Entry) error {
 		p.printf("no tool has changed a file\n")
 		return nil
 	}
-	rows := [][]string{{"ID", "WHEN", "TOOL", "WHAT", "FILE", "SESSION"}}
+	rows := [][]string{{"ID", "WHEN", "WHAT", "FILE", "TOOL", "SESSION"}}
 	for _, e := range list {
-		what := e.What()
+		what, tool := e.What(), e.Tool
+		if e.Of != "" {
+			tool = "undo of " + e.Of
+		}
 		switch {
 		case e.UndoneBy != "":
-			what += ", undone"
+			what += " (undone)"
 		case e.Of != "":
-			what += ", undoing " + e.Of
+			what += " (undo)"
 		}
-		rows = append(rows, []string{e.ID, terminal.Ago(e.At, p.now()), cmp.Or(e.Tool, "undo"), what, p.short(e.Path()), e.Session})
+		rows = append(rows, []string{e.ID, terminal.Ago(e.At, p.now()), what, p.short(e.Path()), tool, e.Session})
 	}
 	p.printTable(rows)
 	return nil
