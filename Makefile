@@ -53,6 +53,7 @@ eval: ## measure on data from outside: make eval DATA=dir
 	$(call measure,json-suite "$(DATA)/json-parsing-suite.jsonl")
 	$(call measure,schemas "$(DATA)/mcp-tools-livemcp.jsonl")
 	$(call measure,bfcl "$(DATA)/tools-bfcl.jsonl" "$(DATA)/calls-bfcl.jsonl")
+	$(call measure,shell "$(DATA)/shell-commands.jsonl")
 
 rules: ## each rule of docs/spec.md with its tests
 	@$(CHECK) rules

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,6 +43,10 @@ func parsing(name, expect, text string) map[string]string {
 	return map[string]string{"name": name, "expect": expect, "base64": base64.StdEncoding.EncodeToString([]byte(text))}
 }
 
+func labelled(command, label, kind string) string {
+	return fmt.Sprintf(`{"command":%q,"label":%q,"label_kind":%q,"source":"nl2bash"}`, command, label, kind)
+}
+
 func TestPrograms(t *testing.T) {
 	remotes := file(t, `{"uri":"http://localhost:1234/integer.json","schema":{"type":"integer"}}`)
 	tools := file(t, `{"id":"t1","name":"a.b","parameters":{"type":"dict","properties":{"n":{"type":"float"}},"required":["n"]}}`)
@@ -53,9 +58,9 @@ func TestPrograms(t *testing.T) {
 	}{
 		{"no program", nil, 2, "usage"},
 		{"an unknown program", []string{"schema"}, 2, `no program "schema"`},
-		{"help", []string{"-h"}, 0, "go run ./eval bfcl TOOLS CALLS"},
-		{"help in full", []string{"--help"}, 0, "go run ./eval bfcl TOOLS CALLS"},
-		{"help for a program", []string{"schemas", "--help"}, 0, "go run ./eval bfcl TOOLS CALLS"},
+		{"help", []string{"-h"}, 0, "go run ./eval shell FILE"},
+		{"help in full", []string{"--help"}, 0, "go run ./eval shell FILE"},
+		{"help for a program", []string{"schemas", "--help"}, 0, "go run ./eval shell FILE"},
 		{"too few files", []string{"bfcl", tools}, 2, "got 1 files, want 2"},
 		{"a file that is not there", []string{"json-suite", "nowhere.jsonl"}, 1, "nowhere.jsonl"},
 		{"a file that is no JSON", []string{"json-suite", file(t, `{"name":`)}, 1, "row 1"},
@@ -76,6 +81,12 @@ func TestPrograms(t *testing.T) {
 		{"schemas that the fast engine does not serve", []string{"schemas", file(t, `{"id":"1","name":"slow","inputSchema":{"type":"object","propertyNames":{"maxLength":3}}}`)}, 1, "serves 0 of 1"},
 		{"calls are checked", []string{"bfcl", tools, file(t, `{"id":"c1","tool":"t1","args":{"n":1.5}}`)}, 0, `"valid":1`},
 		{"too many bad calls", []string{"bfcl", tools, file(t, `{"id":"c1","tool":"t1","args":{"n":"x"}}`, `{"id":"c2","tool":"t9","args":{}}`)}, 1, "0 of 2 calls valid"},
+		{"commands are judged", []string{"shell", file(t, labelled("rm x", "mutating", "author"), labelled("ls", "read-only", "weak:x"))}, 0, `"wrong":0`},
+		{"a command that changes something is judged ReadOnly", []string{"shell", file(t, labelled("ls", "mutating", "author"))}, 1, "1 commands that change something are judged ReadOnly"},
+		{"a command that reaches something is judged ReadOnly", []string{"shell", file(t, labelled("ls", "network-or-exec", "author"))}, 1, "1 commands that change something are judged ReadOnly"},
+		{"a weak label is to be reviewed", []string{"shell", file(t, labelled("ls", "mutating", "weak:x"))}, 0, `"review":1`},
+		{"too few commands are known to read", []string{"shell", file(t, labelled("ls", "read-only", "weak:x"), labelled("rm x", "read-only", "weak:x"))}, 1, "nl2bash: 1 of 2"},
+		{"commands of rows of another kind", []string{"shell", tools}, 1, "want all"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out, errs bytes.Buffer

@@ -50,7 +50,10 @@ func shellCommands(out *json.Encoder, files []string) error {
 	shares := make(map[string]*shellShare)
 	var took []time.Duration
 	wrong, review, known := 0, 0, 0
-	for _, r := range rows {
+	for i, r := range rows {
+		if r.Command == "" || r.Label == "" || r.Kind == "" {
+			return fmt.Errorf("%s: row %d: got no command, label or label_kind, want all", files[0], i+1)
+		}
 		start := time.Now()
 		j := shell.Judge(r.Command)
 		took = append(took, time.Since(start))
@@ -108,8 +111,11 @@ func shellCommands(out *json.Encoder, files []string) error {
 	if err := out.Encode(summary); err != nil {
 		return err
 	}
-	if wrong > 0 || len(missed) > 0 {
-		return errMissed
+	switch {
+	case wrong > 0:
+		return fmt.Errorf("%w: %d commands that change something are judged ReadOnly", errMissed, wrong)
+	case len(missed) > 0:
+		return fmt.Errorf("%w: too few commands that only read are known: %s", errMissed, strings.Join(missed, ", "))
 	}
 	return nil
 }

@@ -38,6 +38,7 @@ func (c *collector) visit(n syntax.Node) bool {
 			c.add("&")
 		}
 		for _, r := range n.Redirs {
+			c.unknown = c.unknown || unclearDocument(r)
 			if redirection(r) != redirectsNothing || r.N != nil && strings.HasPrefix(r.N.Value, "{") {
 				c.add(r.Op.String(), texts(readWord(r.Word))[0])
 			}
@@ -58,13 +59,14 @@ func (c *collector) visit(n syntax.Node) bool {
 		words := []string{n.Variant.Value}
 		for _, a := range n.Args {
 			words = append(words, assigned(a))
+			c.unknown = c.unknown || strings.ContainsAny(assigned(a), "["+computed)
 		}
 		c.add(words...)
 	case *syntax.CoprocClause:
 		c.add("coproc", computed)
 	case *syntax.LetClause, *syntax.ExtGlob, *syntax.TestDecl:
 		c.unknown = true
-	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.CStyleLoop, *syntax.TestClause, *syntax.ParamExp:
+	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.CStyleLoop, *syntax.TestClause, *syntax.ParamExp, *syntax.Assign, *syntax.ArrayElem:
 		c.evaluated(n)
 	}
 	return true
@@ -85,11 +87,18 @@ func (c *collector) evaluated(n syntax.Node) {
 		w.arithm(n.Post, 0)
 	case *syntax.ParamExp:
 		p := *n
+		if p.Repl != nil && (singleQuoted(p.Repl.Orig) || singleQuoted(p.Repl.With)) || p.Exp != nil && singleQuoted(p.Exp.Word) {
+			w.no("quotes")
+		}
 		p.Repl = nil
 		if p.Exp != nil {
 			p.Exp = &syntax.Expansion{Op: n.Exp.Op} // the word is walked by itself
 		}
 		w.param(&p, 0)
+	case *syntax.Assign:
+		w.index(n.Index, 0)
+	case *syntax.ArrayElem:
+		w.index(n.Index, 0)
 	case *syntax.TestClause:
 		w.testOperators(n.X, 0)
 	}
@@ -144,7 +153,24 @@ func (c *collector) call(n *syntax.CallExpr) {
 			c.add(texts(args...)...)
 		}
 		c.inner(args)
+		c.unknown = c.unknown || evaluates(args)
 	}
+}
+
+// evaluates reports whether a command of the shell may take a word for a variable
+// with an index, and run the commands in it.
+func evaluates(args []word) bool {
+	switch args[0].text {
+	case "[", "test", "read", "unset", "printf", "mapfile", "readarray", "wait", "getopts", "let", "declare", "typeset", "export", "local", "readonly":
+	default:
+		return false
+	}
+	for _, a := range args[1:] {
+		if !a.fixed() || strings.Contains(a.text, "[") {
+			return judgeCommand(args[0].text, args[1:]).why != ""
+		}
+	}
+	return false
 }
 
 // assigned is an assignment as a word.

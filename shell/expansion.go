@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -53,6 +54,9 @@ func (w *walker) param(p *syntax.ParamExp, depth int) {
 	case p.Excl && p.Names == 0 && !listIndex(p.Index):
 		w.unclear("${!%s}: the value names a variable, and can run a command in its index", name)
 	}
+	if p.Repl != nil && (singleQuoted(p.Repl.Orig) || singleQuoted(p.Repl.With)) || p.Exp != nil && singleQuoted(p.Exp.Word) {
+		w.unclear("${%s…'…'}: within double quotes single ones do not quote", name)
+	}
 	w.index(p.Index, depth)
 	if s := p.Slice; s != nil {
 		w.arithm(s.Offset, depth)
@@ -72,6 +76,16 @@ func (w *walker) param(p *syntax.ParamExp, depth int) {
 		}
 		w.word(e.Word, depth)
 	}
+}
+
+// singleQuoted reports whether a word of an expansion has single quotes. Within
+// double quotes and here-documents they are characters like others to bash, and
+// what stands between them is expanded.
+func singleQuoted(x *syntax.Word) bool {
+	return x != nil && slices.ContainsFunc(x.Parts, func(p syntax.WordPart) bool {
+		_, ok := p.(*syntax.SglQuoted)
+		return ok
+	})
 }
 
 // listIndex reports whether an index is [@] or [*].

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -71,7 +72,14 @@ func parse(line string) (*syntax.File, error) {
 		return nil, fmt.Errorf("the line: got %d bytes, want at most %d", len(line), maxLine)
 	}
 	if !utf8.ValidString(line) {
-		return nil, fmt.Errorf("the line: got bytes that are not UTF-8")
+		return nil, errors.New("the line: got bytes that are not UTF-8")
+	}
+	// A comment ends with its line for bash; the parser lets it go on behind a
+	// backslash, and would take the next command for its words.
+	for l := range strings.Lines(line) {
+		if strings.HasSuffix(l, "\\\n") && strings.Contains(l, "#") {
+			return nil, errors.New("the line: got # before a backslash at the end of a line, want one of them")
+		}
 	}
 	depth := 0
 	for _, c := range line {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -11,6 +12,9 @@ import (
 func (w *walker) redirect(r *syntax.Redirect, depth int) {
 	w.word(r.Word, depth)
 	w.word(r.Hdoc, depth)
+	if unclearDocument(r) {
+		w.unclear("a here-document with an expansion that is not plain: its quotes are read in more than one way")
+	}
 	target := readWord(r.Word)
 	switch kind := redirection(r); {
 	case r.N != nil && strings.HasPrefix(r.N.Value, "{"):
@@ -21,6 +25,15 @@ func (w *walker) redirect(r *syntax.Redirect, depth int) {
 	case kind == redirectsOut:
 		w.no("%s %s: writes a file", r.Op, shown(target))
 	}
+}
+
+// unclearDocument reports whether a here-document has an expansion with a word
+// of its own, such as ${x:-"}: where its quotes end is not clear.
+func unclearDocument(r *syntax.Redirect) bool {
+	return r.Hdoc != nil && slices.ContainsFunc(r.Hdoc.Parts, func(part syntax.WordPart) bool {
+		p, ok := part.(*syntax.ParamExp)
+		return ok && (p.Exp != nil || p.Repl != nil || p.Index != nil || p.Slice != nil)
+	})
 }
 
 // A redirected is what a redirection does.

@@ -109,7 +109,7 @@ func sedReads(script string) bool {
 			s.skip(" \t")
 			s.skip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 		case 'a', 'i', 'c': // the text goes to the end of the line
-			s.text2()
+			s.skipText()
 			continue
 		case 's':
 			if !s.substitution() {
@@ -165,12 +165,14 @@ func (s *sedScanner) line() {
 	s.at = len(s.text)
 }
 
-// text2 goes past the text of a, i and c: lines that end with a backslash go on.
-func (s *sedScanner) text2() {
+// skipText goes past the text of a, i and c: it goes on behind a line that ends with
+// a backslash, unless that is one of a pair.
+func (s *sedScanner) skipText() {
 	for {
 		from := min(s.at, len(s.text))
 		s.line()
-		if !strings.HasSuffix(s.text[from:s.at], `\`) || s.done() {
+		text := s.text[from:s.at]
+		if slashes := len(text) - len(strings.TrimRight(text, `\`)); slashes%2 == 0 || s.done() {
 			return
 		}
 		s.at++
