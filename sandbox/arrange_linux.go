@@ -16,7 +16,8 @@ import (
 // and the thread that starts commands.
 func (k *keeper) arrange() (Applied, error) {
 	a := Applied{Level: Process, Network: k.setup.Network}
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0) //nolint:gosec // if memory ends, commands end before the host does
+	// If memory ends, commands are to end before the host does.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return a, fmt.Errorf("subreaper: %w", err)
 	}
@@ -37,7 +38,14 @@ func (k *keeper) arrange() (Applied, error) {
 		return a, err
 	}
 	if k.setup.Bubblewrap != "" {
-		k.writing, err = newLauncher(func() error { return nil })
+		// Bubblewrap makes namespaces of its own; what this process may do in its
+		// own is none of its business.
+		k.writing, err = newLauncher(func() error {
+			if os.Geteuid() == 0 {
+				return nil
+			}
+			return dropCapabilities(nil)
+		})
 		return a, err
 	}
 	a.Kernel = append(a.Kernel, "seccomp", "no new privileges", "limits")
@@ -79,7 +87,7 @@ func (k *keeper) namespaces(a *Applied) error {
 		return err
 	}
 	a.Missing = append(a.Missing, missing...)
-	if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0); err != nil { //nolint:gosec // it is there already
+	if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0); err != nil {
 		a.Missing = append(a.Missing, "commands are kept from making namespaces by seccomp alone: "+err.Error())
 	}
 	a.Kernel = append(a.Kernel, "user namespace", "process namespace", "mount namespace")
@@ -150,7 +158,7 @@ func (k *keeper) limit() error {
 	} else if os.Geteuid() == 0 && ownPidMax() {
 		// No limit of this kind holds for root; that on process numbers does, and
 		// belongs to the process namespace. The first 300 numbers are used once.
-		_ = os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(tasks+301)), 0) //nolint:gosec // the processes are counted too
+		_ = os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(tasks+301)), 0) // the processes are counted too
 	}
 	return set("processes", unix.RLIMIT_NPROC, uint64(tasks)) //nolint:gosec // not negative
 }

@@ -135,20 +135,20 @@ func (c *Config) check() error {
 		return errors.New("sandbox: workspace: got no folder, want at least one")
 	}
 	for i, dir := range c.Workspace {
-		real, err := filepath.EvalSymlinks(dir)
+		actual, err := filepath.EvalSymlinks(dir)
 		if err != nil {
 			return fmt.Errorf("sandbox: workspace: %w", err)
 		}
-		if info, err := os.Stat(real); err != nil || !info.IsDir() || !filepath.IsAbs(real) {
+		if info, err := os.Stat(actual); err != nil || !info.IsDir() || !filepath.IsAbs(actual) {
 			return fmt.Errorf("sandbox: workspace: got %q, want the absolute path of a folder", dir)
 		}
-		if real == filepath.Dir(real) {
+		if actual == filepath.Dir(actual) {
 			return fmt.Errorf("sandbox: workspace: got %q, which is everything", dir)
 		}
 		if i == 0 {
 			c.Workspace = append([]string(nil), c.Workspace...)
 		}
-		c.Workspace[i] = real
+		c.Workspace[i] = actual
 	}
 	for _, list := range [][]string{c.Read, c.Write, c.Protected, c.Hidden, {c.State}} {
 		for _, path := range list {

@@ -45,7 +45,7 @@ func findEngine() (program, why string) {
 		if name == "podman" {
 			format = "{{.Client.Version}}"
 		}
-		out, err := exec.CommandContext(ctx, path, "version", "--format", format).Output()
+		out, err := exec.CommandContext(ctx, path, "version", "--format", format).Output() //nolint:gosec // one of two names, found in PATH
 		cancel()
 		if err == nil && strings.TrimSpace(string(out)) != "" {
 			return path, ""
@@ -173,7 +173,7 @@ func (c *contained) kill() {
 func (c *contained) tell(args ...string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	_ = exec.CommandContext(ctx, c.engine, args...).Run() // it may be gone
+	_ = exec.CommandContext(ctx, c.engine, args...).Run() //nolint:gosec // the engine; a container may be gone
 }
 
 // exists says whether there is something at a path.

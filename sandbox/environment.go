@@ -38,11 +38,11 @@ func (b *Box) prepare(ctx context.Context) error {
 			return fmt.Errorf("sandbox: state: %w", err)
 		}
 	}
-	real, err := filepath.EvalSymlinks(b.config.State)
+	actual, err := filepath.EvalSymlinks(b.config.State)
 	if err != nil {
 		return fmt.Errorf("sandbox: state: %w", err)
 	}
-	b.config.State = real
+	b.config.State = actual
 	b.env = b.environment(ctx)
 	return nil
 }
@@ -166,7 +166,7 @@ func managers() []string {
 		if path == "" {
 			path = filepath.Join(home, dir)
 		}
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if info, err := os.Stat(path); err == nil && info.IsDir() { //nolint:gosec // the user's own environment
 			env = append(env, key+"="+path)
 		}
 	}

@@ -110,7 +110,7 @@ func (k *keeping) applied() Applied {
 	if k.bubblewrap != "" {
 		level = Namespace
 	}
-	if err := k.box.prepare(context.Background()); err != nil { //nolint:contextcheck // it takes milliseconds, once
+	if err := k.box.prepare(context.Background()); err != nil {
 		return Applied{Level: level, Network: Off, Missing: []string{err.Error()}}
 	}
 	k.mu.Lock()

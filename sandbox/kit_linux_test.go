@@ -37,6 +37,7 @@ type world struct {
 	work    string // the workspace
 	outside string // a folder that is none of the sandbox's business
 	mark    string
+	link    string // a name in the workspace that is not taken
 }
 
 // newWorld makes a Box. When the test ends nothing of it may be left.
@@ -73,6 +74,16 @@ func newWorld(t *testing.T, change ...func(*Config)) *world {
 		}
 	})
 	return w
+}
+
+// again is the same Box for another test, with a folder outside that is new.
+func (w *world) again(t *testing.T, number int) *world {
+	t.Helper()
+	another := *w
+	another.T, another.outside = t, filepath.Join(w.outside, strconv.Itoa(number))
+	another.link = "link" + strconv.Itoa(number)
+	write(t, filepath.Join(another.outside, "secret"), "outside\n")
+	return &another
 }
 
 // run runs a command and gives all that it printed.

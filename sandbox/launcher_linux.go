@@ -47,7 +47,7 @@ func newLauncher(restrict func() error) (*launcher, error) {
 		}
 		ready <- nil
 		for o := range l.orders {
-			pid, err := syscall.ForkExec(o.program, o.args, o.attr)
+			pid, err := syscall.ForkExec(o.program, o.args, o.attr) //nolint:gosec // to run commands is what this is for
 			o.pid <- launched{pid, err}
 		}
 	}()
@@ -101,7 +101,7 @@ func dropCapabilities(keep []uintptr) error {
 		if mask&(1<<c) == 0 {
 			// Without the right to do so there is nothing to be gained by exec
 			// either; a number that the kernel does not know ends the list.
-			if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err == unix.EINVAL { //nolint:errorlint // a bare errno
+			if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err == unix.EINVAL {
 				break
 			}
 		}

@@ -80,6 +80,7 @@ type Unavailable struct {
 	Why   string
 }
 
+// Error says which level cannot be had, and why.
 func (u *Unavailable) Error() string {
 	return fmt.Sprintf("sandbox: level %q cannot be had here: %s", u.Level, u.Why)
 }

@@ -1,7 +1,11 @@
 package sandbox
 
 import (
+	"context"
+	"fmt"
 	"os/exec"
+	"strings"
+	"time"
 )
 
 // startersFor finds what starts commands at a level.
@@ -37,11 +41,18 @@ func noProcess() string {
 	return ""
 }
 
-// bubblewrap finds the program, or says why it cannot be used.
+// bubblewrap finds the program, and tries whether it works: it needs namespaces,
+// which not every system gives to everybody.
 func bubblewrap() (path, why string) {
 	path, err := exec.LookPath("bwrap")
 	if err != nil {
 		return "", "the program bwrap (bubblewrap) is not installed"
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "--unshare-user", "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true").CombinedOutput()
+	if err != nil {
+		return "", fmt.Sprintf("bwrap (bubblewrap) does not work here: %v %s", err, strings.TrimSpace(string(out)))
 	}
 	return path, ""
 }

@@ -35,13 +35,15 @@ func TestLimits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, way := range ways() {
 				t.Run(way.name, func(t *testing.T) {
+					t.Parallel()
 					w := newWorld(t, way.change, func(c *Config) {
 						c.Limits = Limits{Memory: 512 << 20, Output: 1 << 20, Processes: 200}
 					})
 					var out bytes.Buffer
-					tt.command.Stdout, tt.command.Stderr = &out, &out
+					command := tt.command
+					command.Stdout, command.Stderr = &out, &out
 					begun := time.Now()
-					o, err := w.box.Run(t.Context(), tt.command)
+					o, err := w.box.Run(t.Context(), command)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -57,9 +57,9 @@ func newLink(s *setup) (*link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("socket pair: %w", err)
 	}
-	theirs := os.NewFile(uintptr(ends[1]), "keeper") //nolint:gosec // a descriptor is small
+	theirs := os.NewFile(uintptr(ends[1]), "keeper")
 	defer theirs.Close()
-	w, err := newWire(os.NewFile(uintptr(ends[0]), "host")) //nolint:gosec // a descriptor is small
+	w, err := newWire(os.NewFile(uintptr(ends[0]), "host"))
 	if err != nil {
 		return nil, err
 	}
@@ -72,16 +72,16 @@ func newLink(s *setup) (*link, error) {
 	}
 	if s.Namespaces {
 		if err := apart(l.process.SysProcAttr, s.Network); err != nil {
-			w.conn.Close()
+			w.close()
 			return nil, err
 		}
 	}
 	if err := l.process.Start(); err != nil {
-		w.conn.Close()
+		w.close()
 		return nil, err
 	}
 	if err := l.arrange(s); err != nil {
-		w.conn.Close()
+		w.close()
 		_ = l.process.Wait() // what it said is more than its status
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (l *link) listen() {
 			close(j.end)
 		}
 	}
-	l.wire.conn.Close()
+	l.wire.close()
 	l.reapKeeper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -217,7 +217,7 @@ func (l *link) alive() bool {
 
 // end ends the keeper, and with it all commands, and waits until they are gone.
 func (l *link) end() {
-	l.wire.conn.Close()
+	l.wire.close()
 	<-l.gone
 }
 

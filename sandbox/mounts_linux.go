@@ -124,16 +124,16 @@ func (m *mounts) hide(path string) error {
 // the host replaced (editors write a new one and rename it) has lost its cover.
 func (m *mounts) protect() (missing []string) {
 	for _, path := range m.setup.Protected {
-		real, err := filepath.EvalSymlinks(path)
+		actual, err := filepath.EvalSymlinks(path)
 		if errors.Is(err, os.ErrNotExist) {
 			missing = append(missing, path+" does not exist: a command can make it; it is protected from the next command on")
 			continue
 		}
-		if err == nil && real != path {
+		if err == nil && actual != path {
 			missing = append(missing, path+" is or lies behind a symbolic link: what it leads to is protected, the link is not")
 		}
 		if err == nil {
-			err = m.protectOne(real)
+			err = m.protectOne(actual)
 		}
 		if err != nil {
 			missing = append(missing, path+" cannot be protected: "+err.Error())

@@ -62,15 +62,15 @@ func toolchain(dir string, have []string) []string {
 		if e.Type()&os.ModeSymlink == 0 {
 			continue
 		}
-		real, err := filepath.EvalSymlinks(filepath.Join(dir, e.Name()))
-		if err != nil || under(real, have...) || under(real, paths...) {
+		actual, err := filepath.EvalSymlinks(filepath.Join(dir, e.Name()))
+		if err != nil || under(actual, have...) || under(actual, paths...) {
 			continue
 		}
-		folder := filepath.Dir(real)
+		folder := filepath.Dir(actual)
 		if filepath.Base(folder) == "bin" && !isHome(filepath.Dir(folder)) {
 			paths = append(paths, toolchain(folder, append(have, paths...))...)
 		} else {
-			paths = append(paths, real)
+			paths = append(paths, actual)
 		}
 	}
 	return paths
@@ -84,8 +84,8 @@ func isHome(dir string) bool {
 
 // target is what a link leads to.
 func target(link string) []string {
-	if real, err := filepath.EvalSymlinks(link); err == nil {
-		return []string{real}
+	if actual, err := filepath.EvalSymlinks(link); err == nil {
+		return []string{actual}
 	}
 	return nil
 }
@@ -96,8 +96,8 @@ func resolved(paths []string) []string {
 	var all []string
 	for _, path := range paths {
 		path = filepath.Clean(path)
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			all = append(all, path, real)
+		if actual, err := filepath.EvalSymlinks(path); err == nil {
+			all = append(all, path, actual)
 		}
 	}
 	slices.Sort(all)

@@ -46,8 +46,7 @@ func startPlain(cmd *exec.Cmd) (*plainWork, error) {
 		err := cmd.Wait()
 		signalGroup(cmd.Process, true) // what is left of it
 		w.how.code = cmd.ProcessState.ExitCode()
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			w.how.signal = signalOf(exit.ProcessState)
 		}
 	}()

@@ -106,7 +106,7 @@ func tryDial(args []string) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	_, err = conn.Write([]byte("escaped"))
 	return err
 }
@@ -230,9 +230,7 @@ func tryHog(args []string) error {
 		}
 		held = append(held, block)
 	}
-	select {
-	case <-time.After(20 * time.Second): // until it is ended
-	}
+	<-time.After(20 * time.Second) // until it is ended
 	return fmt.Errorf("held %d blocks", len(held))
 }
 

@@ -85,6 +85,11 @@ func newWire(file *os.File) (*wire, error) {
 	return &wire{conn: unixConn}, nil
 }
 
+// close ends the connection, and whoever waits for a message.
+func (w *wire) close() {
+	_ = w.conn.Close() // there is nothing to be lost
+}
+
 // A message begins with its length and the number of files that come with it.
 const headLength = 8
 
@@ -101,7 +106,7 @@ func (w *wire) send(m message, files ...*os.File) error {
 	if len(files) > 0 {
 		fds := make([]int, len(files))
 		for i, f := range files {
-			fds[i] = int(f.Fd()) //nolint:gosec // a descriptor is small
+			fds[i] = int(f.Fd())
 		}
 		beside = unix.UnixRights(fds...)
 	}
@@ -160,7 +165,7 @@ func filesOf(beside []byte) ([]*os.File, error) {
 			return nil, err
 		}
 		for _, fd := range fds {
-			files = append(files, os.NewFile(uintptr(fd), "stream")) //nolint:gosec // a descriptor is small
+			files = append(files, os.NewFile(uintptr(fd), "stream"))
 		}
 	}
 	return files, nil
