@@ -209,6 +209,19 @@ func TestFetchLimits(t *testing.T) {
 			t.Errorf("got %.200q and %v, want it cut", res.String(), err)
 		}
 	})
+	t.Run("I4 no more is unpacked than the limit", func(t *testing.T) {
+		// Each pack has a MiB in it, and takes a thousandth of that.
+		packs := bytes.NewReader(bytes.Repeat(zipped(1<<20), 20))
+		c, err := Fetch{Bytes: 100_000}.client()
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := &http.Response{Header: http.Header{"Content-Encoding": {"gzip"}}, Body: io.NopCloser(packs), ContentLength: -1}
+		b, err := c.read(res, false)
+		if err != nil || !b.cut || len(b.data) != 100_000 || packs.Len() < int(packs.Size())/2 {
+			t.Errorf("got %d bytes, cut: %t, %v, and %d of %d bytes left, want most of them left", len(b.data), b.cut, err, packs.Len(), packs.Size())
+		}
+	})
 	t.Run("I4 endless packs with nothing in them are cut", func(t *testing.T) {
 		base, f := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain")
@@ -388,9 +401,27 @@ func TestFetchTimes(t *testing.T) {
 		}
 	})
 	t.Run("I4 a refusal has no cause that is tried again", func(t *testing.T) {
-		_, err := ran(t, Fetch{}, "http://127.0.0.1:8080/")
+		dns := &names{tables: map[string][][]string{"loop.example.com": {{"127.0.0.1"}}}}
+		_, err := ran(t, Fetch{Resolver: dns.resolver(t)}, "http://loop.example.com:8080/")
 		if op := (*net.OpError)(nil); errors.As(err, &op) {
 			t.Errorf("got %v with a net.OpError, want none", err)
+		}
+	})
+	t.Run("I4 a name that is not there is not looked for in this network's domains", func(t *testing.T) {
+		_, err := fetched(t, Fetch{Resolver: new(names).resolver(t)}, "http://nowhere.example.com/")
+		e := (*tool.Error)(nil)
+		if !errors.As(err, &e) || e.Text != "The name of nowhere.example.com could not be looked up." || !strings.Contains(e.Detail, "lookup nowhere.example.com. ") {
+			t.Errorf("got %+v, want the name looked up with a dot behind it", e)
+		}
+	})
+	t.Run("L5 the model does not read where a redirect leads", func(t *testing.T) {
+		base, f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.9:1234/", http.StatusFound)
+		})
+		f.Hosts, f.Follow = append(f.Hosts, "127.0.0.9"), true
+		_, err := fetched(t, f, base)
+		if e := (*tool.Error)(nil); !errors.As(err, &e) || e.Text != "No connection to where it redirects to could be made." {
+			t.Errorf("got %+v, want no host in the text", e)
 		}
 	})
 	t.Run("I4 nobody listens", func(t *testing.T) {

@@ -84,6 +84,12 @@ func TestFetchReadableIsBounded(t *testing.T) {
 			t.Errorf("got %q and cut: %t, want it cut between two letters", text, cut)
 		}
 	})
+	t.Run("I4 so many links have their address, and the rest their text", func(t *testing.T) {
+		text, _ := fetchReadable(strings.Repeat("<a href=/>x</a> ", fetchLinks+1), base, 1<<20)
+		if n := strings.Count(text, "]("); n != fetchLinks || !strings.HasSuffix(text, " x") {
+			t.Errorf("got %d links, want %d", n, fetchLinks)
+		}
+	})
 	t.Run("I4 what is too deep ends it", func(t *testing.T) {
 		if _, cut := fetchReadable(strings.Repeat("<div>", fetchDeep+1)+"x", base, most); !cut {
 			t.Error("want it cut")
