@@ -37,7 +37,8 @@ type Files struct {
 	// and .ferrule in each root and what belongs to git; absolute, or below the
 	// first root.
 	Protected []string
-	// Hidden are those that are not even read, beside .ferrule in each root.
+	// Hidden are those that are not even read, beside .ferrule in each root and
+	// the directory of Undo.
 	Hidden []string
 	// Undo keeps copies of what is changed. Nil: changes cannot be undone, and
 	// do not claim so.
@@ -112,6 +113,9 @@ func (f Files) check() (*fsSet, error) {
 			}
 			*list.to = append(*list.to, fsResolved(filepath.Clean(name)))
 		}
+	}
+	if f.Undo != nil {
+		s.hidden = append(s.hidden, fsResolved(f.Undo.Dir()))
 	}
 	for i := range s.roots {
 		r := &s.roots[i]

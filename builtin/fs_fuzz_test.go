@@ -2,7 +2,10 @@ package builtin
 
 import (
 	"bytes"
+	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,7 +13,45 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/ferrule-dev/ferrule/undo"
 )
+
+// Between reading a file and replacing it somebody else may change it.
+func TestFilesEditMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, undone := range []bool{true, false} {
+		t.Run(fmt.Sprintf("I1 edit: what somebody else wrote meanwhile is not lost (undo %v)", undone), func(t *testing.T) {
+			t.Parallel()
+			work := t.TempDir()
+			f := Files{Roots: []string{work}}
+			if undone {
+				h, err := undo.Open(t.Context(), filepath.Join(t.TempDir(), "undo"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.Undo = h
+			}
+			s, err := f.check()
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(work, "a")
+			if err := os.WriteFile(file, []byte("theirs"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			p, err := s.file("a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = s.change(t.Context(), p, []byte("ours"), fsDigest([]byte("as it was read")), false)
+			text, err2 := os.ReadFile(file)
+			if err == nil || !strings.Contains(err.Error(), "changed by somebody else meanwhile") || err2 != nil || string(text) != "theirs" {
+				t.Errorf("got %v and %q, want a refusal and the file of the other", err, text)
+			}
+		})
+	}
+}
 
 // Edits do what strings.Replace does, where there is one way to read them.
 func TestFilesEditProperty(t *testing.T) {

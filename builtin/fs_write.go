@@ -13,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/ferrule-dev/ferrule/internal/inside"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -213,7 +214,12 @@ func (s *fsSet) begin(ctx context.Context, p fsPlace, content []byte, lacking []
 	}
 	step, err := s.undo.Begin(ctx, c)
 	if err != nil {
-		return nil, err
+		if ctx.Err() != nil || errors.Is(err, syscall.ENOSPC) {
+			return nil, err
+		}
+		return nil, &tool.Error{
+			Kind: tool.Failed, Text: fmt.Sprintf("%s: no copy of it could be kept for undo, so nothing was changed.", p), Detail: err.Error(), Cause: err,
+		}
 	}
 	if expect != "" && step.Was().Digest != expect {
 		return nil, step.End(ctx, moved)

@@ -89,29 +89,25 @@ func (s *Step) End(ctx context.Context, err error) error {
 
 // copyOf keeps a copy of the file and says what it is.
 func (h *History) copyOf(ctx context.Context, p place) (State, error) {
-	if p.at == nil {
-		return State{}, nil
-	}
-	f, info, err := inside.File(p.at, p.base)
-	if errors.Is(err, fs.ErrNotExist) {
-		return State{}, nil
-	}
-	if err != nil {
-		return State{}, err
-	}
-	defer f.Close()
-	if info.Size() > h.keep.File {
-		return State{}, fmt.Errorf("got a file of %d bytes, want at most %d", info.Size(), h.keep.File)
-	}
-	sum, size, err := h.put(ctx, f)
-	if err != nil {
-		return State{}, err
-	}
-	return stateOf(info, sum, size), nil
+	return p.state(func(f io.Reader, size int64) (string, int64, error) {
+		if size > h.keep.File {
+			return "", 0, fmt.Errorf("got a file of %d bytes, want at most %d", size, h.keep.File)
+		}
+		return h.put(ctx, f)
+	})
 }
 
 // now is what the file is, without a copy.
 func now(ctx context.Context, p place) (State, error) {
+	return p.state(func(f io.Reader, _ int64) (string, int64, error) {
+		sum := sha256.New()
+		size, err := io.Copy(sum, reader{ctx, f})
+		return hex.EncodeToString(sum.Sum(nil)), size, err
+	})
+}
+
+// state is what the file is; read goes through what it holds. No file is none.
+func (p place) state(read func(f io.Reader, size int64) (sum string, n int64, err error)) (State, error) {
 	if p.at == nil {
 		return State{}, nil
 	}
@@ -123,12 +119,11 @@ func now(ctx context.Context, p place) (State, error) {
 		return State{}, err
 	}
 	defer f.Close()
-	sum := sha256.New()
-	size, err := io.Copy(sum, reader{ctx, f})
+	sum, n, err := read(f, info.Size())
 	if err != nil {
 		return State{}, err
 	}
-	return stateOf(info, hex.EncodeToString(sum.Sum(nil)), size), nil
+	return stateOf(info, sum, n), nil
 }
 
 func stateOf(info fs.FileInfo, sum string, size int64) State {

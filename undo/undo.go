@@ -192,6 +192,10 @@ func Open(ctx context.Context, dir string, keep ...Keep) (*History, error) {
 	return h, nil
 }
 
+// Dir is the directory of the history, absolute: what is in there is not for
+// tools to read.
+func (h *History) Dir() string { return h.dir }
+
 // check refuses a change that has no one reading.
 func (c Change) check() error {
 	switch {
