@@ -38,7 +38,6 @@ var architecture = map[string]arrows{
 		tests: "internal/hostile",
 	},
 	"builtin":              {ours: "internal/inside sandbox shell tool undo", third: "github.com/aymanbagabas/go-udiff golang.org/x/net", tests: ". audit policy policy/cedar tooltest"},
-	"builtin":              {ours: "internal/inside tool undo", third: "github.com/aymanbagabas/go-udiff", tests: ". policy tooltest"},
 	"cmd/ferrule":          {ours: ". audit durable internal/config internal/terminal policy policy/cedar schema secret secret/keyring store tool", third: "github.com/spf13/cobra github.com/spf13/pflag github.com/charmbracelet/x/term"},
 	"eval":                 {ours: "schema shell tool"},
 	"examples":             {},
