@@ -64,7 +64,6 @@ var architecture = map[string]arrows{
 	"internal/terminal":    {ours: "policy", third: "charm.land/bubbletea/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term golang.org/x/text", tests: "tool"},
 	"sandbox":              {third: "github.com/elastic/go-seccomp-bpf golang.org/x/net golang.org/x/sys"},
 	"shell":                {third: "mvdan.cc/sh/v3", tests: "policy tool"},
-	"sandbox":              {third: "github.com/elastic/go-seccomp-bpf golang.org/x/net golang.org/x/sys"},
 	"store":                {ours: "audit durable policy tool", third: "golang.org/x/sys modernc.org/sqlite", tests: ". tooltest"},
 	"tokens":               {third: "github.com/tiktoken-go/tokenizer"},
 	"tooltest":             {ours: ". audit durable policy tool"},

@@ -87,7 +87,7 @@ func TestShellResult(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		args, err := tools[0].Admit([]byte(`{"command":"echo x > ` + filepath.Dir(s.dir) + `/out 2>&1; echo $TMPDIR"}`))
+		args, err := tools[0].Admit([]byte(`{"command":"{ echo x > ` + filepath.Dir(s.dir) + `/out; } 2>/dev/null; echo $TMPDIR"}`))
 		if err != nil {
 			t.Fatal(err)
 		}

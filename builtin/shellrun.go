@@ -24,6 +24,10 @@ func (h *shellHost) run(ctx context.Context, in shellInput) (tool.Result, error)
 	if in.Background && !s.lasts {
 		return tool.Result{}, &tool.Error{Kind: tool.InvalidValue, Text: "background: there is no session that it could belong to: run it without."}
 	}
+	var move <-chan struct{} // never, without a session
+	if s.lasts {
+		move = tool.From(ctx).Background() // before it is seen to run: it can be moved from then on
+	}
 	p, err := s.start(ctx, in, dir)
 	if err != nil {
 		return tool.Result{}, shellNotRun(ctx, err)
@@ -31,7 +35,7 @@ func (h *shellHost) run(ctx context.Context, in shellInput) (tool.Result, error)
 	if in.Background {
 		return p.goOn(ctx, true)
 	}
-	return p.attend(ctx, s, in)
+	return p.attend(ctx, in, move)
 }
 
 // shellNotRun is why a command was not started. That it cannot be isolated is the
@@ -85,17 +89,14 @@ func (s *shellSession) start(ctx context.Context, in shellInput, dir string) (*p
 
 // attend waits for a command until it ends, has taken or printed too much, the
 // call is stopped, or the host lets it go on in the background.
-func (p *process) attend(ctx context.Context, s *shellSession, in shellInput) (tool.Result, error) {
+func (p *process) attend(ctx context.Context, in shellInput, move <-chan struct{}) (tool.Result, error) {
+	s := p.session
 	limit := s.host.Timeout
 	if in.Timeout > 0 {
 		limit = time.Duration(in.Timeout) * time.Second
 	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
-	var move <-chan struct{} // never, without a session
-	if s.lasts {
-		move = tool.From(ctx).Background()
-	}
 	why := ""
 	select {
 	case <-p.running.Done():
