@@ -153,6 +153,7 @@ func TestReadAndWrite(t *testing.T) {
 			for try, want := range map[string]bool{
 				"cat " + extra + "/r/file": true, "echo x > " + extra + "/r/file": false, "cat " + extra + "/w/file": true,
 				"echo x > " + extra + "/w/new": true, "cat " + extra + "/n/file": false, "cat /etc/passwd > /dev/null": true,
+				"cat /etc/shadow": false, "cat /etc/ssl/private/*": false,
 			} {
 				if o, out := w.bash(try); (o.Code == 0) != want {
 					t.Errorf("%s: got %+v and %q, want success: %v", try, o, out, want)
