@@ -100,6 +100,7 @@ func TestGuardedPaths(t *testing.T) {
 }
 
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	for _, way := range ways() {
 		t.Run("N1 a command that only reads writes nothing but TMPDIR, "+way.name, func(t *testing.T) {
 			w := newWorld(t, way.change)
@@ -120,6 +121,7 @@ func TestReadOnly(t *testing.T) {
 }
 
 func TestTemporary(t *testing.T) {
+	t.Parallel()
 	dir, err := os.MkdirTemp("/var/tmp", "ferrule-test-")
 	if err != nil {
 		t.Skip(err)
@@ -140,6 +142,7 @@ func TestTemporary(t *testing.T) {
 }
 
 func TestReadAndWrite(t *testing.T) {
+	t.Parallel()
 	for _, way := range ways() {
 		t.Run("N1 further paths, "+way.name, func(t *testing.T) {
 			extra := t.TempDir()

@@ -25,6 +25,7 @@ func beNested(args []string) error {
 }
 
 func TestNested(t *testing.T) {
+	t.Parallel()
 	t.Run("N1 a sandbox in a sandbox says what it cannot do", func(t *testing.T) {
 		w := newWorld(t)
 		write(t, w.work+"/inner/file", "inside\n")
