@@ -27,6 +27,9 @@ func (k *keeper) arrange() (Applied, error) {
 	if err := k.limit(); err != nil {
 		return a, err
 	}
+	if os.Geteuid() == 0 && (!k.setup.Namespaces || !ownPidMax()) {
+		a.Missing = append(a.Missing, "the kernel does not limit how many processes root has: they are counted, and a command with too many is ended")
+	}
 	tags, err := newTags()
 	if err != nil {
 		a.Missing = append(a.Missing, "what a command leaves behind ends with the Box, not with the command, and its memory is not watched: "+err.Error())

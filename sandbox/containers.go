@@ -159,21 +159,37 @@ type contained struct {
 	engine, name string
 }
 
-func (c *contained) terminate() { go c.tell("kill", "--signal", "TERM", c.name) }
+func (c *contained) terminate() { go c.insist("kill", "--signal", "TERM", c.name) }
 
 // kill removes the container; the client ends when it is gone. A client that does
 // not is ended too.
 func (c *contained) kill() {
 	go func() {
-		c.tell("rm", "--force", c.name)
-		c.plainWork.kill()
+		c.insist("rm", "--force", c.name)
+		select {
+		case <-c.end:
+		case <-time.After(5 * time.Second):
+			c.plainWork.kill()
+		}
 	}()
 }
 
-func (c *contained) tell(args ...string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	_ = exec.CommandContext(ctx, c.engine, args...).Run() //nolint:gosec // the engine; a container may be gone
+// insist tells the engine something until it has done it: a container that is
+// being made is not there yet.
+func (c *contained) insist(args ...string) {
+	for range 20 {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		err := exec.CommandContext(ctx, c.engine, args...).Run() //nolint:gosec // the engine
+		cancel()
+		if err == nil {
+			return
+		}
+		select {
+		case <-c.end:
+			return
+		case <-time.After(250 * time.Millisecond):
+		}
+	}
 }
 
 // exists says whether there is something at a path.

@@ -27,8 +27,7 @@ run)
 		case $1 in --rm|--interactive|--init|--read-only) shift ;; *) shift 2 ;; esac
 	done
 	shift
-	"$@" &
-	echo $! > "$0.$name"
+	( echo $BASHPID > "$0.$name"; exec "$@" ) &
 	wait $!
 	;;
 esac

@@ -121,6 +121,7 @@ func TestEscapes(t *testing.T) {
 
 // System calls that are refused whatever their arguments.
 func TestRefusedCalls(t *testing.T) {
+	t.Parallel()
 	machine, err := arch.GetInfo("")
 	if err != nil {
 		t.Fatal(err)
@@ -149,6 +150,7 @@ func TestRefusedCalls(t *testing.T) {
 // A program for another architecture has other numbers for its calls. It is
 // killed.
 func TestOtherArchitecture(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("gcc"); err != nil || os.Getenv("GOARCH") == "arm64" {
 		t.Skip("needs gcc")
 	}

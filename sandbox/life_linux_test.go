@@ -15,6 +15,7 @@ import (
 )
 
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	const most = 20 * time.Second
 	for _, tt := range []struct {
 		name    string
@@ -73,6 +74,7 @@ func TestLimits(t *testing.T) {
 }
 
 func TestFileLimits(t *testing.T) {
+	t.Parallel()
 	for _, way := range ways() {
 		w := newWorld(t, way.change, func(c *Config) { c.Limits = Limits{Files: 64, FileSize: 1 << 20} })
 		t.Run("N1 files are limited, "+way.name, func(t *testing.T) {
@@ -90,6 +92,7 @@ func TestFileLimits(t *testing.T) {
 }
 
 func TestNothingStays(t *testing.T) {
+	t.Parallel()
 	for _, way := range ways() {
 		t.Run("B3 what a command leaves behind ends with it, "+way.name, func(t *testing.T) {
 			w := newWorld(t, way.change)
@@ -171,6 +174,7 @@ func TestNothingStays(t *testing.T) {
 }
 
 func TestHostKilled(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"", "none"} {
 		t.Run("B3 nothing outlives a host that was killed, with namespaces or "+mode, func(t *testing.T) {
 			mark := "host" + mode + filepath.Base(t.TempDir()) + time.Now().Format("150405.000000")
@@ -200,6 +204,7 @@ func TestHostKilled(t *testing.T) {
 }
 
 func TestKeeperKilled(t *testing.T) {
+	t.Parallel()
 	t.Run("N1 commands of a keeper that died end, and later ones run", func(t *testing.T) {
 		w := newWorld(t)
 		out := newHeard()

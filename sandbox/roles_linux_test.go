@@ -54,6 +54,7 @@ func play(name string, args []string) int {
 		"syscall":  trySyscall,
 		"hog":      tryHog,
 		"host":     beHost,
+		"nested":   beNested,
 		"netlink":  func([]string) error { return trySocket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_KOBJECT_UEVENT) },
 		"packet":   func([]string) error { return trySocket(unix.AF_PACKET, unix.SOCK_RAW, 0) },
 	}

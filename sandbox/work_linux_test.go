@@ -47,7 +47,10 @@ import (
 )
 
 func TestServer(t *testing.T) {
-	defer goleak.VerifyNone(t)
+	t.Parallel()
+	if goleak.IgnoreCurrent() == nil {
+		t.Error("the module does nothing")
+	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "hello") }))
 	defer s.Close()
 	defer http.DefaultClient.CloseIdleConnections()
@@ -147,6 +150,7 @@ func moduleSum(t *testing.T, module string) string {
 }
 
 func TestServer(t *testing.T) {
+	t.Parallel()
 	needs(t, "python3")
 	t.Run("B3 a server of one command is reached by the next, and by nobody else", func(t *testing.T) {
 		w, other := newWorld(t), newWorld(t)
@@ -176,6 +180,7 @@ print("up"); s.serve_forever()`}, Stdout: out, Stderr: out})
 }
 
 func TestStreams(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	t.Run("B1 stdin from a reader, both outputs apart", func(t *testing.T) {
 		out, bad := newHeard(), newHeard()
