@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/sandbox"
@@ -146,6 +147,9 @@ func (p *process) abandon(ctx context.Context) (tool.Result, error) {
 // error, beside which the output stays.
 func (p *process) result(o sandbox.Outcome, why string) (tool.Result, error) {
 	res := tool.Result{Content: shellContent(p.out.all())}
+	for _, path := range o.Aside {
+		res.Content = append(res.Content, tool.Text(fmt.Sprintf("[sandbox] %s is protected: what has come to be there was given another name, which begins like it.", path)))
+	}
 	text := shellEnding(o, why, p.session.host.config.Limits)
 	if text == "" {
 		return res, nil

@@ -73,7 +73,7 @@ func (k *keeper) namespaces(a *Applied) error {
 		}
 		if a.Network == Loopback {
 			a.Network = Off
-			a.Missing = append(a.Missing, "there is no loopback of one's own without user namespaces: the network is off")
+			a.Without = append(a.Without, "there is no loopback of one's own without user namespaces: the network is off")
 		}
 		for _, path := range k.setup.Protected {
 			a.Missing = append(a.Missing, path+" can be written by commands: it is protected by user namespaces only")
@@ -81,15 +81,15 @@ func (k *keeper) namespaces(a *Applied) error {
 		for _, path := range k.setup.Hidden {
 			a.Missing = append(a.Missing, path+" can be read and written by commands: it is hidden by user namespaces only")
 		}
-		a.Missing = append(a.Missing, "commands see which processes run on this machine, and /tmp is that of the machine and cannot be written (TMPDIR can)")
+		a.Missing = append(a.Missing, "commands see which processes run on this machine")
+		a.Without = append(a.Without, "/tmp is that of the machine and cannot be written (TMPDIR can)")
 		return nil
 	}
 	k.mounts = &mounts{setup: k.setup}
-	missing, err := k.mounts.arrange()
+	err := k.mounts.arrange(a)
 	if err != nil || k.setup.Bubblewrap != "" {
 		return err
 	}
-	a.Missing = append(a.Missing, missing...)
 	if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0); err != nil {
 		a.Missing = append(a.Missing, "commands are kept from making namespaces by seccomp alone: "+err.Error())
 	}
@@ -204,9 +204,9 @@ func (k *keeper) files(version int, internet, writable bool) (*ruleset, error) {
 	}
 	owned := []string{filepath.Join(s.State, "tmp")}
 	devices := []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
-	if s.Namespaces {
-		owned = append(owned, "/dev/shm")
-		devices = append(devices, "/dev/ptmx", "/dev/pts")
+	if k.mounts != nil {
+		owned = append(owned, k.mounts.shared...)
+		devices = append(devices, k.mounts.terminals...)
 	}
 	grants := []grant{
 		{readable(s.Read), mayRead},

@@ -23,7 +23,9 @@ type Config struct {
 	// are left out.
 	Read, Write []string
 	// Protected is paths in the workspace that commands read and cannot change:
-	// what the host obeys or runs later, such as ferrule.yaml or .git/hooks.
+	// what the host obeys or runs later, such as ferrule.yaml or .git/hooks. What
+	// comes to be at one that is not there, in a folder that is, is put aside when
+	// the command has ended.
 	Protected []string
 	// Hidden is paths in the workspace that commands cannot even read, such as
 	// the host's own state. State may lie below one and stays usable.
@@ -103,6 +105,9 @@ type Outcome struct {
 	Applied Applied
 	// Took is how long it ran.
 	Took time.Duration
+	// Aside are protected paths that were not there and that have come to be while
+	// it ran. What was there has another name now, which begins like the old one.
+	Aside []string
 	// Peak is the bytes of memory that it held at most, as far as was seen.
 	Peak int64
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 )
@@ -75,15 +74,10 @@ func (k *keeping) byBubblewrap(a Applied) Applied {
 	a.Level = Namespace
 	a.Kernel = []string{"bubblewrap", "user namespace", "process namespace", "mount namespace", "seccomp", "no new privileges", "limits"}
 	if a.Network == Loopback {
-		a.Missing = append(a.Missing, "each command has a loopback of its own: it does not reach servers that other commands started")
+		a.Without = append(a.Without, "each command has a loopback of its own: it does not reach servers that other commands started")
 	}
 	if a.Network != Open {
 		a.Kernel = append(a.Kernel, "network namespace")
-	}
-	for _, path := range k.box.config.Protected {
-		if _, err := os.Stat(path); err != nil {
-			a.Missing = append(a.Missing, path+" does not exist: a command can make it; it is protected from the next command on")
-		}
 	}
 	return a
 }
@@ -123,7 +117,7 @@ func (k *keeping) applied() Applied {
 		}
 	}
 	a := l.applied
-	a.Kernel, a.Missing = slices.Clone(a.Kernel), slices.Clone(a.Missing)
+	a.Kernel, a.Missing, a.Without = slices.Clone(a.Kernel), slices.Clone(a.Missing), slices.Clone(a.Without)
 	return a
 }
 

@@ -63,6 +63,9 @@ type Applied struct {
 	Kernel []string
 	// Missing says, a sentence each, what was wanted and cannot be enforced here.
 	Missing []string
+	// Without says, a sentence each, what commands have to do without here. It makes
+	// nothing less safe.
+	Without []string
 }
 
 // Support says whether a level can be had on this machine.

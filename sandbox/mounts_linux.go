@@ -24,56 +24,63 @@ func indexAfter(text []byte, name string) int {
 type mounts struct {
 	setup *setup
 	state int // the folder of the state, opened before anything is covered
+	// What is mounted there is the sandbox's own; nothing where it could not be: what
+	// is there then is the machine's.
+	terminals, shared []string
 }
 
 // arrange covers what commands are not to find. The state may lie below what is
-// hidden, and is put back then.
-func (m *mounts) arrange() (missing []string, err error) {
+// hidden, and is put back then. What cannot be had is said in a.
+func (m *mounts) arrange(a *Applied) (err error) {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return nil, fmt.Errorf("mounts of one's own: %w", err)
+		return fmt.Errorf("mounts of one's own: %w", err)
 	}
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
-		return nil, fmt.Errorf("a /proc of one's own: %w", err)
+		return fmt.Errorf("a /proc of one's own: %w", err)
 	}
 	if m.setup.Bubblewrap != "" {
-		return nil, nil // which does the rest
+		return nil // which does the rest
 	}
-	missing, err = m.temporary()
-	if err != nil {
-		return nil, err
+	if err := m.temporary(a); err != nil {
+		return err
 	}
 	if m.state, err = unix.Open(m.setup.State, unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
-		return nil, &os.PathError{Op: "open", Path: m.setup.State, Err: err}
+		return &os.PathError{Op: "open", Path: m.setup.State, Err: err}
 	}
 	defer func() { _ = unix.Close(m.state) }() // nothing was written
 	for _, path := range m.setup.Hidden {
 		if err := m.hide(path); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	missing = append(missing, m.protect()...)
+	a.Missing = append(a.Missing, m.protect()...)
 	if err := unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"); err != nil {
-		missing = append(missing, "there are no terminals for commands: "+err.Error())
+		a.Without = append(a.Without, "there are no terminals for commands: "+err.Error())
+	} else {
+		m.terminals = []string{"/dev/ptmx", "/dev/pts"}
 	}
 	if err := unix.Mount("tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=256m"); err != nil {
-		missing = append(missing, "there is no shared memory in /dev/shm for commands: "+err.Error())
+		a.Without = append(a.Without, "there is no shared memory in /dev/shm for commands: "+err.Error())
+	} else {
+		m.shared = []string{"/dev/shm"}
 	}
-	return missing, nil
+	return nil
 }
 
 // temporary makes /tmp the private one, since many programs know no other name
 // for it. Not where a path that was given lies in it: what may be done in a folder
 // may be done below it, so that all of it would become writable.
-func (m *mounts) temporary() (missing []string, err error) {
+func (m *mounts) temporary(a *Applied) error {
 	for _, path := range slices.Concat(m.setup.Workspace, m.setup.Write, m.setup.Read, []string{m.setup.State}) {
 		if under(path, "/tmp") {
-			return []string{"/tmp is that of the machine and cannot be written (TMPDIR can), because " + path + " is in it"}, nil
+			a.Without = append(a.Without, "/tmp is that of the machine and cannot be written (TMPDIR can), because "+path+" is in it")
+			return nil
 		}
 	}
 	if err := unix.Mount(filepath.Join(m.setup.State, "tmp"), "/tmp", "", unix.MS_BIND, ""); err != nil {
-		return nil, &os.PathError{Op: "mount", Path: "/tmp", Err: err}
+		return &os.PathError{Op: "mount", Path: "/tmp", Err: err}
 	}
-	return nil, nil
+	return nil
 }
 
 // putBack shows a folder again that was covered.
@@ -126,8 +133,7 @@ func (m *mounts) protect() (missing []string) {
 	for _, path := range m.setup.Protected {
 		actual, err := filepath.EvalSymlinks(path)
 		if errors.Is(err, os.ErrNotExist) {
-			missing = append(missing, path+" does not exist: a command can make it; it is protected from the next command on")
-			continue
+			continue // see vacant.go
 		}
 		if err == nil && actual != path {
 			missing = append(missing, path+" is or lies behind a symbolic link: what it leads to is protected, the link is not")

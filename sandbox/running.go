@@ -50,7 +50,7 @@ func (b *Box) launch(ctx context.Context, c Command) (*Running, error) {
 	if dir == "" {
 		dir = b.config.Workspace[0]
 	}
-	begun := time.Now()
+	begun, vacant := time.Now(), b.vacant()
 	w, err := b.by.start(order{
 		args: c.Args, dir: dir, env: merged(b.env, c.Env),
 		files: flow.files, read: c.ReadOnly, limits: limits,
@@ -74,7 +74,7 @@ func (b *Box) launch(ctx context.Context, c Command) (*Running, error) {
 		}
 		r.outcome = Outcome{
 			Code: end.code, Signal: end.signal, Stopped: why, Applied: b.by.applied(),
-			Took: time.Since(begun), Peak: end.peak,
+			Took: time.Since(begun), Peak: end.peak, Aside: b.putAside(vacant),
 		}
 	}()
 	return r, nil
