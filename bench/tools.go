@@ -33,7 +33,7 @@ func builtinTimes(ctx context.Context, helper sandbox.Helper) ([]row, error) {
 // searching compares fs_grep with grep -r over the sources of Go, for a word that
 // is rare there.
 func searching(ctx context.Context) (r row, err error) {
-	const pattern = "escapeAnalysis"
+	const pattern = "findRunnableGCWorker"
 	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
 		return r, err
