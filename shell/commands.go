@@ -64,7 +64,7 @@ func (c *collector) visit(n syntax.Node) bool {
 		c.add("coproc", computed)
 	case *syntax.LetClause, *syntax.ExtGlob, *syntax.TestDecl:
 		c.unknown = true
-	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.CStyleLoop, *syntax.TestClause, *syntax.ParamExp:
+	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.CStyleLoop, *syntax.TestClause, *syntax.ParamExp, *syntax.Assign, *syntax.ArrayElem:
 		c.evaluated(n)
 	}
 	return true
@@ -92,6 +92,10 @@ func (c *collector) evaluated(n syntax.Node) {
 		w.param(&p, 0)
 	case *syntax.TestClause:
 		w.testOperators(n.X, 0)
+	case *syntax.Assign:
+		w.index(n.Index, 0)
+	case *syntax.ArrayElem:
+		w.index(n.Index, 0)
 	}
 	c.ints = w.ints
 	c.unknown = c.unknown || w.why != ""
