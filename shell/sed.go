@@ -109,7 +109,9 @@ func sedReads(script string) bool {
 			s.skip(" \t")
 			s.skip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 		case 'a', 'i', 'c': // the text goes to the end of the line
-			s.text2()
+			if !s.text2() {
+				return false
+			}
 			continue
 		case 's':
 			if !s.substitution() {
@@ -165,13 +167,17 @@ func (s *sedScanner) line() {
 	s.at = len(s.text)
 }
 
-// text2 goes past the text of a, i and c: lines that end with a backslash go on.
-func (s *sedScanner) text2() {
+// text2 goes past the text of a, i and c: lines that end with a backslash go on,
+// unless that has a backslash before it, which is not always so.
+func (s *sedScanner) text2() bool {
 	for {
 		from := min(s.at, len(s.text))
 		s.line()
+		if strings.HasSuffix(s.text[from:s.at], `\\`) {
+			return false
+		}
 		if !strings.HasSuffix(s.text[from:s.at], `\`) || s.done() {
-			return
+			return true
 		}
 		s.at++
 	}
