@@ -29,6 +29,10 @@ func TestJudgeNotEither(t *testing.T) {
 		{"a word of git reflog by a glob", "git reflog d* HEAD@{0}"},
 		{"a word of git reflog by braces", "git reflog d{elete,x} HEAD@{0}"},
 
+		{"a file that was opened to read, by the name of the stream", "echo x 1< y > /dev/stdout"},
+		{"a file that was opened to read, by the name of the other stream", "echo x 2< y > /dev/stderr"},
+		{"a file that was opened to read, by the number of the stream", "{ echo x > /dev/fd/1; } < y >&0"},
+
 		{"gzip with the name of a flag behind --", "gzip -- -c x"},
 		{"cpio with the name of a flag behind --", "cpio -i -- -t '*'"},
 		{"rpm with the name of a flag behind --", "rpm -i -- -q x"},

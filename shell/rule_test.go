@@ -61,7 +61,7 @@ func TestRuleSlips(t *testing.T) {
 	lines := []string{
 		"go test; rm x", "go test && rm x", "go test || rm x", "go test | sh", "go test |& sh", "go test & rm x", "go test &", "go test\nrm x", "rm x; go test", "(go test; rm x)", "{ go test; rm x; }",
 		"go test $(rm x)", "go test `rm x`", "go test \"$(rm x)\"", "go test <(rm x)", "go test >(rm x)", "go test ${x:-$(rm y)}", "go test ${x/y/$(rm z)}", "go test <<E\n$(rm x)\nE", "go test <<< $(rm x)",
-		"go test > x", "go test >> x", "go test >| x", "go test &> x", "go test 2> x", "go test <> x", "go test >& x", "go test > $x", "go test {fd}> x", "go test < /dev/tcp/a/1", "go test < $x",
+		"go test > x", "go test >> x", "go test >| x", "go test &> x", "go test 2> x", "go test <> x", "go test >& x", "go test > $x", "go test {fd}> x", "go test < /dev/tcp/a/1", "go test < $x", "go test 1< x > /dev/stdout", "go test 2< x 2> /dev/fd/2",
 		"PATH=. go test", "PATH=.; go test", "export PATH=.; go test", "declare PATH=.; go test", "GOFLAGS=-exec=./x go test", "LD_PRELOAD=./x go test", "for PATH in .; do go test; done", "read PATH <<< .; go test", "printf -v PATH .; go test", "BASH_ENV=x; go test", "a=1 b=2 GOFLAGS=x go test",
 		"go() { rm x; }; go test", "function go { rm x; }; go test", "alias go=rm; go test", "hash -p ./x go; go test", "enable -f x go; go test", "trap 'rm x' EXIT; go test", "cd /elsewhere && go test", "pushd x; go test", "shopt -s expand_aliases; go test", "set -- x; go test", "source x; go test", ". x; go test",
 		"./go test", "/tmp/go test", "$GO test", "${x:-go} test", "{go,rm} test", "g? test", "~/go test", "$(echo go) test", "go $x", "go $x test", "go {test,build}", "go te*",
