@@ -251,15 +251,18 @@ func (l *fsLines) notes(enc fsEncoding) string {
 }
 
 // fsNumbers is a list of numbers in words, the first few of them.
-func fsNumbers(what string, list []int) string {
+func fsNumbers(what string, list []int) string { return fsNumbersOf(what, list, len(list)) }
+
+// fsNumbersOf is fsNumbers for a list that is only the beginning of one.
+func fsNumbersOf(what string, list []int, total int) string {
 	const most = 10
-	if len(list) != 1 {
+	if total != 1 {
 		what += "s"
 	}
 	text := strings.Trim(fmt.Sprint(list[:min(len(list), most)]), "[]")
 	text = what + " " + strings.ReplaceAll(text, " ", ", ")
-	if len(list) > most {
-		text += fmt.Sprintf(" and %d more", len(list)-most)
+	if total > most {
+		text += fmt.Sprintf(" and %d more", total-most)
 	}
 	return text
 }
