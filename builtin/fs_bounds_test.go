@@ -1,7 +1,12 @@
 package builtin
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -59,4 +64,47 @@ func TestFilesEditIsBounded(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	})
+}
+
+func TestFilesGrepIsBounded(t *testing.T) {
+	t.Parallel()
+	t.Run("I1 grep: a pattern of too many states", func(t *testing.T) {
+		if _, err := fsNewSearch(strings.Repeat("(.?){500}", 100)+"[yz]", false); err == nil || !strings.Contains(err.Error(), "want at most 10000") {
+			t.Errorf("got %v, want it refused", err)
+		}
+	})
+	slow := strings.Repeat(".{0,900}", 5) + "[yz]"
+	for name, text := range map[string]string{
+		"a long line":               strings.Repeat("x", 8<<20),
+		"many lines":                strings.Repeat(strings.Repeat("x", 500)+"\n", 16<<10),
+		"many lines that end in \r": strings.Repeat(strings.Repeat("x", 500)+"\r\n", 16<<10),
+		"a long line with a match":  strings.Repeat("x", 8<<20) + "y",
+	} {
+		t.Run("T10 grep: stopped in "+name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "a"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			tools, err := Files{Roots: []string{dir}}.Tools()
+			if err != nil {
+				t.Fatal(err)
+			}
+			input, err := json.Marshal(map[string]any{"pattern": slow, "context": 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			args, err := tools[5].Admit(input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer stop()
+			soon(t, func() {
+				if r, err := tools[5].Run(ctx, args); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("got %.100v, %v, want it stopped", r, err)
+				}
+			})
+		})
+	}
 }
