@@ -36,6 +36,9 @@ func (s *fsSet) editTool() (*tool.Tool, error) {
 			if err != nil {
 				return "", err
 			}
+			if _, err := s.plan(ctx, p, fsEncode(e.will, e.enc), e.digest, false); err != nil {
+				return "", s.fail(p, err)
+			}
 			return fsDiff(p, []byte(e.was), []byte(e.will), true), nil
 		},
 		func(ctx context.Context, in fsEditIn) (tool.Result, error) {
