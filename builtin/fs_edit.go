@@ -22,7 +22,7 @@ type fsExchange struct {
 
 func (s *fsSet) editTool() (*tool.Tool, error) {
 	return fsWriter(s, "fs_edit", false,
-		func(in fsEditIn) string { return in.Path },
+		func(in fsEditIn) (string, bool) { return in.Path, false },
 		func(in fsEditIn) error {
 			for i, e := range in.Edits {
 				if e.Old == e.New {

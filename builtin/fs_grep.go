@@ -319,7 +319,7 @@ func (g *fsGrep) lines(ctx context.Context, h *fsHunt, text []byte, rel string, 
 		if g.in.Output == "count" {
 			continue
 		}
-		if found.matches == g.in.Limit {
+		if found.matches == g.in.Limit || found.text.Len() > fsGrepText {
 			found.full = true
 			break
 		}

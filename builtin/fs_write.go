@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -28,7 +29,7 @@ type fsWriteIn struct {
 
 func (s *fsSet) writeTool() (*tool.Tool, error) {
 	return fsWriter(s, "fs_write", true,
-		func(in fsWriteIn) string { return in.Path }, nil,
+		func(in fsWriteIn) (string, bool) { return in.Path, in.Parents }, nil,
 		func(ctx context.Context, in fsWriteIn) (string, error) {
 			p, err := s.file(in.Path)
 			if err != nil {
@@ -143,6 +144,20 @@ func (s *fsSet) change(ctx context.Context, p fsPlace, content []byte, expect st
 		err = step.End(ctx, err)
 	}
 	return plan.keep.Like, err
+}
+
+// makes is what writing a file brings into being or changes: the file, or the
+// outermost folder that has to be made for it. Another call may depend on such a
+// folder as much as on the file.
+func (s *fsSet) makes(p fsPlace, parents bool) fsPlace {
+	made := p
+	for at := p.below(p.dir()); parents && at.rel != "."; at = at.below(at.dir()) {
+		if _, err := os.Lstat(filepath.Join(at.root.real, filepath.FromSlash(at.rel))); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		made = at
+	}
+	return made
 }
 
 // lacking are the folders of a path that are not there.
