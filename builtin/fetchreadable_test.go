@@ -25,6 +25,7 @@ func TestFetchReadable(t *testing.T) {
 		{"a link elsewhere", `<a href="http://other.example/a b)">x</a>`, "[x](http://other.example/a%20b%29)"},
 		{"a link with a block in it", "<a href=x><h3>Card</h3><p>text</p></a>", "[Card text](https://example.com/a/x)"},
 		{"a link by the page's base", "<base href=/other/><a href=x>y</a>", "[y](https://example.com/other/x)"},
+		{"the first base counts", "<base target=x><base href=/other/><base href=/third/><a href=x>y</a>", "[y](https://example.com/other/x)"},
 		{"a link without a text", "a <a href=x></a>b", "a b"},
 		{"links that lead nowhere", "<a href=javascript:alert(1)>a</a> <a href=data:x>b</a> <a href=#c>c</a> <a name=d>d</a> <a href='file:///e'>e</a>", "a b c d e"},
 		{"a link without an end", "<a href=x>a <a href=y>b</a>", "[a](https://example.com/a/x) [b](https://example.com/a/y)"},
@@ -79,6 +80,9 @@ func TestFetchReadableIsBounded(t *testing.T) {
 			}
 		})
 	}
+	t.Run("I4 a page of nothing but bases", func(t *testing.T) {
+		soon(t, func() { fetchReadable(strings.Repeat("<base href=b>", 16<<20/13), base, most) })
+	})
 	t.Run("I4 what is cut says so", func(t *testing.T) {
 		if text, cut := fetchReadable(strings.Repeat("ü", 1000), base, 101); !cut || len(text) > 101 || !utf8.ValidString(text) {
 			t.Errorf("got %q and cut: %t, want it cut between two letters", text, cut)

@@ -58,11 +58,11 @@ func fsSameWords(lines, wanted []string) int {
 	if strings.TrimSpace(want) == "" {
 		return -1
 	}
-	at := strings.Index(text, want)
-	if at < 0 {
+	before, _, ok := strings.Cut(text, want)
+	if !ok {
 		return -1
 	}
-	return strings.Count(text[:at], "\n")
+	return strings.Count(before, "\n")
 }
 
 // fsLongest is the line that says most.
