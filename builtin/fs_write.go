@@ -214,7 +214,7 @@ func (s *fsSet) mayReplace(ctx context.Context, p fsPlace, g fsGuard, content []
 	if f != nil && info.Size() == int64(len(content)) && fsHolds(ctx, f, content) {
 		return keep, fsSame()
 	}
-	return inside.KeepOf(info), nil
+	return inside.KeepOf(f, info)
 }
 
 func fsHolds(ctx context.Context, f *os.File, content []byte) bool {
