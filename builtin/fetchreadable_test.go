@@ -67,7 +67,7 @@ func TestFetchReadableIsBounded(t *testing.T) {
 	base := &url.URL{Scheme: "https", Host: "example.com", Path: "/" + strings.Repeat("p/", 1000)}
 	const size, most = 1 << 18, 100_000
 	for _, part := range []string{
-		"<a href=x>x</a>", "<a href=../x>", "<ul><li>x", "<div>", "<x-y>x</x-y>", "<table><tr><td>x", "<blockquote>x", "<pre>x", "<p hidden>", "</p>", "<b></i>", "<code>", "<svg>", "<!--", "&", "<", "<a ", "<title>x", "<li>", "<td></td>", "<b><span hidden>x</b>", "x ", "\xff",
+		"<a href=x>x</a>", "<a href=../x>", "<ul><li>x", "<div>", "<x-y>x</x-y>", "<table><tr><td>x", "<blockquote>x", "<pre>x", "<p hidden>", "</p>", "<b></i>", "<code>", "<svg>", "<!--", "&", "<", "<a ", "<title>x", "<li>", "<td></td>", "<b><span hidden>x</b>", "x ", "\xff", "<base href=x>",
 	} {
 		t.Run("I4 "+part, func(t *testing.T) {
 			start := time.Now()
@@ -80,9 +80,6 @@ func TestFetchReadableIsBounded(t *testing.T) {
 			}
 		})
 	}
-	t.Run("I4 a page of nothing but bases", func(t *testing.T) {
-		soon(t, func() { fetchReadable(strings.Repeat("<base href=b>", 16<<20/13), base, most) })
-	})
 	t.Run("I4 what is cut says so", func(t *testing.T) {
 		if text, cut := fetchReadable(strings.Repeat("ü", 1000), base, 101); !cut || len(text) > 101 || !utf8.ValidString(text) {
 			t.Errorf("got %q and cut: %t, want it cut between two letters", text, cut)
