@@ -101,10 +101,6 @@ func (c *collector) evaluated(n syntax.Node) {
 		w.index(n.Index, 0)
 	case *syntax.TestClause:
 		w.testOperators(n.X, 0)
-	case *syntax.Assign:
-		w.index(n.Index, 0)
-	case *syntax.ArrayElem:
-		w.index(n.Index, 0)
 	}
 	c.ints = w.ints
 	c.unknown = c.unknown || w.why != ""

@@ -109,13 +109,9 @@ func sedReads(script string) bool {
 			s.skip(" \t")
 			s.skip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 		case 'a', 'i', 'c': // the text goes to the end of the line
-<<<<<<< HEAD
-			s.skipText()
-=======
-			if !s.text2() {
+			if !s.skipText() {
 				return false
 			}
->>>>>>> 2fa57bf0faeac6d3f7dbc2d393c31e7cc56c7ec4
 			continue
 		case 's':
 			if !s.substitution() {
@@ -171,20 +167,9 @@ func (s *sedScanner) line() {
 	s.at = len(s.text)
 }
 
-<<<<<<< HEAD
-// skipText goes past the text of a, i and c: it goes on behind a line that ends with
-// a backslash, unless that is one of a pair.
-func (s *sedScanner) skipText() {
-	for {
-		from := min(s.at, len(s.text))
-		s.line()
-		text := s.text[from:s.at]
-		if slashes := len(text) - len(strings.TrimRight(text, `\`)); slashes%2 == 0 || s.done() {
-			return
-=======
-// text2 goes past the text of a, i and c: lines that end with a backslash go on,
+// skipText goes past the text of a, i and c: lines that end with a backslash go on,
 // unless that has a backslash before it, which is not always so.
-func (s *sedScanner) text2() bool {
+func (s *sedScanner) skipText() bool {
 	for {
 		from := min(s.at, len(s.text))
 		s.line()
@@ -193,7 +178,6 @@ func (s *sedScanner) text2() bool {
 		}
 		if !strings.HasSuffix(s.text[from:s.at], `\`) || s.done() {
 			return true
->>>>>>> 2fa57bf0faeac6d3f7dbc2d393c31e7cc56c7ec4
 		}
 		s.at++
 	}
