@@ -14,7 +14,7 @@ func gitTable(name string) row {
 		return flags("-sbz -u? --short --branch --show-stash --porcelain? --long --untracked-files? --ignored? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?")
 	case "git diff", "git diff-tree", "git diff-index", "git diff-files":
 		return flags(gitDiffFlags + "--cached --staged --merge-base --no-index -1 -2 -3 -0 --base --ours --theirs --stdin --root --no-commit-id --pretty? -r -t -v -s -m -c --cc --always")
-	case "git log", "git show", "git whatchanged", "git rev-list", "git shortlog", "git reflog", "git reflog show", "git stash show", "git stash list":
+	case "git log", "git show", "git whatchanged", "git rev-list", "git shortlog", "git reflog", "git stash show", "git stash list":
 		return row{listed: true, flags: gitDiffFlags + gitLogFlags + "-snec --committer --pretty? --format= --count --objects --in-commit-order --timestamp --disk-usage? --header --no-object-names --summary --numbered --email --group= --include-untracked --only-untracked --no-walk? --do-walk", judge: judgeGitLog(name)}
 	case "git blame", "git annotate":
 		return flags("-bcefklnpstw -C? -M? -L: -S: --root --show-stats --reverse --first-parent --porcelain --line-porcelain --incremental --encoding= --contents= --date= --abbrev= --score-debug --show-name --show-number --show-email --ignore-rev= --ignore-revs-file= --color-lines --color-by-age --since=")
