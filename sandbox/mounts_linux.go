@@ -28,52 +28,59 @@ type mounts struct {
 
 // arrange covers what commands are not to find. The state may lie below what is
 // hidden, and is put back then.
-func (m *mounts) arrange() (missing []string, err error) {
+func (m *mounts) arrange(a *Applied) (err error) {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return nil, fmt.Errorf("mounts of one's own: %w", err)
+		return fmt.Errorf("mounts of one's own: %w", err)
 	}
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
-		return nil, fmt.Errorf("a /proc of one's own: %w", err)
+		return fmt.Errorf("a /proc of one's own: %w", err)
 	}
 	if m.setup.Bubblewrap != "" {
-		return nil, nil // which does the rest
+		return nil // which does the rest
 	}
-	missing, err = m.temporary()
-	if err != nil {
-		return nil, err
-	}
-	if m.state, err = unix.Open(m.setup.State, unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
-		return nil, &os.PathError{Op: "open", Path: m.setup.State, Err: err}
+	if m.state, err = unix.Open(m.setup.State, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0); err != nil {
+		return &os.PathError{Op: "open", Path: m.setup.State, Err: err}
 	}
 	defer func() { _ = unix.Close(m.state) }() // nothing was written
+	if err := m.temporary(a); err != nil {
+		return err
+	}
 	for _, path := range m.setup.Hidden {
 		if err := m.hide(path); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	missing = append(missing, m.protect()...)
+	a.Missing = append(a.Missing, m.protect()...)
 	if err := unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"); err != nil {
-		missing = append(missing, "there are no terminals for commands: "+err.Error())
+		a.Differs = append(a.Differs, "there are no terminals for commands: "+err.Error())
 	}
 	if err := unix.Mount("tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=256m"); err != nil {
-		missing = append(missing, "there is no shared memory in /dev/shm for commands: "+err.Error())
+		a.Differs = append(a.Differs, "there is no shared memory in /dev/shm for commands: "+err.Error())
 	}
-	return missing, nil
+	return nil
 }
 
 // temporary makes /tmp the private one, since many programs know no other name
 // for it. Not where a path that was given lies in it: what may be done in a folder
 // may be done below it, so that all of it would become writable.
-func (m *mounts) temporary() (missing []string, err error) {
+func (m *mounts) temporary(a *Applied) error {
+	tmp := filepath.Join(m.setup.State, "tmp")
+	fd, err := unix.Openat(m.state, "tmp", unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: tmp, Err: err}
+	}
+	defer func() { _ = unix.Close(fd) }() // nothing was written
+	// A mount point cannot be renamed: no command puts a link in its place.
+	if err := putBack(fd, tmp); err != nil {
+		return err
+	}
 	for _, path := range slices.Concat(m.setup.Workspace, m.setup.Write, m.setup.Read, []string{m.setup.State}) {
 		if under(path, "/tmp") {
-			return []string{"/tmp is that of the machine and cannot be written (TMPDIR can), because " + path + " is in it"}, nil
+			a.Differs = append(a.Differs, "/tmp is that of the machine and cannot be written (TMPDIR can), because "+path+" is in it")
+			return nil
 		}
 	}
-	if err := unix.Mount(filepath.Join(m.setup.State, "tmp"), "/tmp", "", unix.MS_BIND, ""); err != nil {
-		return nil, &os.PathError{Op: "mount", Path: "/tmp", Err: err}
-	}
-	return nil, nil
+	return putBack(fd, "/tmp")
 }
 
 // putBack shows a folder again that was covered.
