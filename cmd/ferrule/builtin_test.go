@@ -48,6 +48,8 @@ func TestDetailOf(t *testing.T) {
 	}{
 		{"O1 what broke", tool.Error{Kind: tool.Failed, Text: "It failed.", Detail: "open /a: no"}, "open /a: no"},
 		{"O1 not the same again", tool.Error{Kind: tool.InvalidValue, Text: "ValidationError: no such path", Detail: "no such path"}, ""},
+		{"O1 nor with a path in front", tool.Error{Kind: tool.Failed, Text: "a.go has 4 lines.", Detail: "/work/a.go: a.go has 4 lines."}, ""},
+		{"O1 but with who says so", tool.Error{Kind: tool.HookBlocked, Text: "Not here.", Detail: "hook \"no\": Not here."}, "hook \"no\": Not here."},
 		{"O1 not how a command that failed was isolated", tool.Error{Kind: tool.Failed, Text: "[exit status 1]", Detail: "isolated: process"}, ""},
 		{"O1 but where the sandbox is what failed", tool.Error{Kind: tool.Sandbox, Text: "[stopped]", Detail: "isolated: process"}, "isolated: process"},
 	} {

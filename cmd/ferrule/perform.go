@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -172,7 +173,8 @@ func explainError(name string, e *tool.Error) string {
 // detailOf is what an error says to the operator alone. That a command failed has
 // no other reason than what it printed: how it was isolated is on the record.
 func detailOf(e *tool.Error) string {
-	if strings.HasSuffix(e.Text, e.Detail) || strings.HasPrefix(e.Detail, "isolated: ") && e.Kind != tool.Sandbox {
+	path, again := strings.CutSuffix(e.Detail, ": "+e.Text)
+	if strings.HasSuffix(e.Text, e.Detail) || again && filepath.IsAbs(path) || strings.HasPrefix(e.Detail, "isolated: ") && e.Kind != tool.Sandbox {
 		return ""
 	}
 	return e.Detail
