@@ -86,7 +86,7 @@ func inspect(e *entry) []string {
 	switch {
 	case t.Limit.Chars == tool.Unlimited || t.Limit.Tokens == tool.Unlimited:
 		say("its results have no limit")
-	case t.Limit.Chars == 0 && t.Limit.Tokens == 0:
+	case t.Limit.Chars == 0 && t.Limit.Tokens == 0 && e.source.Trust != tool.BuiltIn: // which mean the default
 		say("no limit set for its results: 64,000 characters and 16,384 tokens")
 	}
 	if n := len(t.Examples); n > 5 {

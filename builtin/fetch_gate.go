@@ -135,13 +135,16 @@ func (g *fetchGate) address(t fetchTarget, a netip.Addr) error {
 		opens = "nothing opens it"
 	}
 	// The model knows the host that it named; where that leads is the operator's.
-	says := "leads to"
+	says, where := "leads to", fmt.Sprintf("%s is %s, ", t.host(), a)
 	if t.name == "" {
 		says = "is"
+		if t.host() == a.String() {
+			where = t.host() + " is "
+		}
 	}
 	return &fetchRefusal{
 		text:   fmt.Sprintf("%s %s %s, which fetch does not open.", t.host(), says, what),
-		detail: fmt.Sprintf("%s is %s, %s; %s", t.host(), a, what, opens),
+		detail: where + what + "; " + opens,
 	}
 }
 

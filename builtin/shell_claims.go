@@ -162,7 +162,10 @@ func (h *shellHost) preview(_ context.Context, in shellInput) (string, error) {
 	if in.Description != "" {
 		fmt.Fprintf(&b, "# %s\n", strings.Join(strings.Fields(in.Description), " "))
 	}
-	fmt.Fprintf(&b, "%s\nin %s, isolated: %s", in.Command, dir, shellIsolation(h.applied))
+	fmt.Fprintf(&b, "%s\nin %s, isolated: %s", in.Command, dir, shellLevel(h.applied))
+	for _, gap := range h.applied.Missing {
+		b.WriteString("\nnote: " + gap)
+	}
 	if in.Background {
 		b.WriteString("\nit goes on in the background until it ends, is stopped, or the session ends")
 	}

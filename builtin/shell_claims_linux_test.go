@@ -151,7 +151,7 @@ func TestShellClaims(t *testing.T) {
 			{"an open network", builtin.Shell{Sandbox: sandbox.Config{Network: sandbox.Open}}, false},
 			{"a folder outside", builtin.Shell{Sandbox: sandbox.Config{Write: []string{t.TempDir()}}}, false},
 			{"less than was wanted", builtin.Shell{Sandbox: sandbox.Config{Level: sandbox.Container, Weaker: sandbox.Process}}, false},
-			{"a workspace in /tmp, which then is not private, but cannot be written either", builtin.Shell{Workspace: []string{t.TempDir()}}, true},
+			{"a workspace in /tmp, which then is not private but shut", builtin.Shell{Workspace: []string{t.TempDir()}}, true},
 			{"no isolation", builtin.Shell{Sandbox: sandbox.Config{Level: sandbox.Container, Weaker: sandbox.InProcess}}, false},
 		} {
 			if tt.sh.Workspace == nil {
@@ -179,7 +179,7 @@ func TestShellClaims(t *testing.T) {
 	})
 	t.Run("I2 the preview is the line, where and how it runs, and what it was judged to be", func(t *testing.T) {
 		for line, want := range map[string]string{
-			"rm a.txt":  "rm a.txt\nin " + dir + "/sub, isolated: process, network off (",
+			"rm a.txt":  "rm a.txt\nin " + dir + "/sub, isolated: process, network off\nit may change something: rm",
 			"cat a.txt": "\nit only reads: it runs without the right to write",
 		} {
 			got, err := shut.Preview(t.Context(), shellArgs(t, shut, map[string]any{"command": line, "dir": "sub", "description": "tidy\nup"}))

@@ -212,7 +212,7 @@ func TestShellRefuses(t *testing.T) {
 	}
 	t.Run("N1 what was refused is named, with what would have to be configured", func(t *testing.T) {
 		shellWant(t, s.sh("touch "+outside+"/x"), tool.Failed,
-			"[exit status 1]\n[sandbox] "+outside+"/x is outside the workspace. To allow it: sandbox.write: [\""+outside+"/x\"] in ferrule.yaml")
+			"[exit status 1]\n[sandbox] "+outside+"/x is outside the workspace. To allow it: sandbox.read: [\""+outside+"/x\"] in ferrule.yaml, or sandbox.write to change it.")
 		shellWant(t, s.sh("echo x > out/x"), tool.Failed, "[sandbox] "+outside+"/x is outside the workspace")
 		shellWant(t, s.sh("sh -c 'echo x > /etc/ferrule-x'"), tool.Failed, "[sandbox] /etc/ferrule-x is outside the workspace")
 		shellWant(t, s.sh("rm -f /etc/passwd"), tool.Failed, "[sandbox] /etc/passwd is outside the workspace")
@@ -222,6 +222,7 @@ func TestShellRefuses(t *testing.T) {
 			}
 		}
 		shellWant(t, s.sh("echo x > /dev/tcp/127.0.0.1/9"), tool.Failed, "[sandbox] The network is off. To open it: sandbox.network: open in ferrule.yaml")
+		shellWant(t, s.sh("echo 'listen tcp6 [::1]:0: socket: operation not permitted'; exit 1"), tool.Failed, "[sandbox] The network is off. To open it: sandbox.network: open in ferrule.yaml, or loopback")
 		if got := s.sh("touch file; echo 'bash: file: Permission denied' >&2; exit 1").String(); strings.Contains(got, "[sandbox]") {
 			t.Errorf("a file of the workspace is none of the sandbox's: %q", got)
 		}

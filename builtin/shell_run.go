@@ -164,7 +164,7 @@ func (p *process) result(o sandbox.Outcome, why string) (tool.Result, error) {
 	if why == "" && o.Stopped == "" {
 		text += p.hints()
 	}
-	return res, &tool.Error{Kind: kind, Text: text, Detail: text + " " + shellIsolation(o.Applied)}
+	return res, &tool.Error{Kind: kind, Text: text, Detail: "isolated: " + shellIsolation(o.Applied)}
 }
 
 func shellContent(text string) []tool.Content {

@@ -57,20 +57,30 @@ func shellSize(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// shellIsolation is what was applied, in one line.
+// shellIsolation is what was applied, in one line, for the record.
 func shellIsolation(a sandbox.Applied) string {
-	network := "network " + string(a.Network)
-	if a.Network == sandbox.Loopback {
-		network = "a loopback of its own"
-	}
-	text := string(a.Level) + ", " + network
+	text := shellLevel(a)
 	if len(a.Kernel) > 0 {
 		text += " (" + strings.Join(a.Kernel, ", ") + ")"
 	}
 	if len(a.Missing) > 0 {
 		text += "; missing: " + strings.Join(a.Missing, "; ")
 	}
+	if len(a.Differs) > 0 {
+		text += "; note: " + strings.Join(a.Differs, "; ")
+	}
 	return text
+}
+
+// shellLevel is what was applied in a few words.
+func shellLevel(a sandbox.Applied) string {
+	switch {
+	case a.Level == sandbox.InProcess:
+		return "in-process, which is no isolation"
+	case a.Network == sandbox.Loopback:
+		return string(a.Level) + ", a loopback of its own"
+	}
+	return string(a.Level) + ", network " + string(a.Network)
 }
 
 // hints explain what the sandbox refused, as far as that can be seen in what a
@@ -78,6 +88,9 @@ func shellIsolation(a sandbox.Applied) string {
 // what would have to be configured.
 func (p *process) hints() string {
 	h, text := p.session.host, p.out.complaints()
+	if h.applied.Level == sandbox.InProcess {
+		return "" // nothing is refused
+	}
 	var list []string
 	add := func(format string, args ...any) {
 		if line := "\n[sandbox] " + fmt.Sprintf(format, args...); !slices.Contains(list, line) && len(list) < 3 {
@@ -101,18 +114,22 @@ func (p *process) hints() string {
 		case strings.HasPrefix(path, "/dev/tcp/") || strings.HasPrefix(path, "/dev/udp/"): // bash's names for the network
 		case missing && !shellBelow(path, shellCovered()): // it is not there
 		case shellBelow(path, h.config.Hidden):
-			add("%s is hidden from commands. That is sandbox.hidden in ferrule.yaml.", path)
+			add("%s is hidden from commands: it belongs to the program that runs them.", path)
 		case shellBelow(path, h.config.Protected):
-			add("%s is protected: commands read it and cannot change it. That is sandbox.protected in ferrule.yaml.", path)
+			add("%s is protected: commands read it and cannot change it. A person can.", path)
 		case !shellBelow(path, h.roots) && !shellBelow(path, h.config.Write):
-			add("%s is outside the workspace. To allow it: sandbox.write: [%q] in ferrule.yaml, or sandbox.read if that is enough.", path, path)
+			add("%s is outside the workspace. To allow it: sandbox.read: [%q] in ferrule.yaml, or sandbox.write to change it.", path, path)
 		case p.readOnly:
 			add("%s: the line was judged to read only, and ran without the right to write.", path)
 		}
 	}
 	network := regexp.MustCompile(`(?i)network is unreachable|could not resolve host|temporary failure in name resolution|name or service not known|address family not supported|socket: operation not permitted`)
-	if h.applied.Network != sandbox.Open && network.MatchString(text) {
-		add("The network is %s. To open it: sandbox.network: open in ferrule.yaml.", h.applied.Network)
+	// Some that complain do it on stdout, such as go test.
+	switch found := network.MatchString(text) || network.MatchString(p.out.all()); {
+	case found && h.applied.Network == sandbox.Off:
+		add("The network is off. To open it: sandbox.network: open in ferrule.yaml, or loopback for one of their own.")
+	case found && h.applied.Network == sandbox.Loopback:
+		add("The network is a loopback of their own. To open it: sandbox.network: open in ferrule.yaml.")
 	}
 	return strings.Join(list, "")
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,7 +74,7 @@ func (k *keeper) namespaces(a *Applied) error {
 		}
 		if a.Network == Loopback {
 			a.Network = Off
-			a.Without = append(a.Without, "there is no loopback of one's own without user namespaces: the network is off")
+			a.Differs = append(a.Differs, "there is no loopback of one's own without user namespaces: the network is off")
 		}
 		for _, path := range k.setup.Protected {
 			a.Missing = append(a.Missing, path+" can be written by commands: it is protected by user namespaces only")
@@ -82,12 +83,11 @@ func (k *keeper) namespaces(a *Applied) error {
 			a.Missing = append(a.Missing, path+" can be read and written by commands: it is hidden by user namespaces only")
 		}
 		a.Missing = append(a.Missing, "commands see which processes run on this machine")
-		a.Without = append(a.Without, "/tmp is that of the machine and cannot be written (TMPDIR can)")
+		a.Differs = append(a.Differs, "/tmp is that of the machine and cannot be written (TMPDIR can)")
 		return nil
 	}
 	k.mounts = &mounts{setup: k.setup}
-	err := k.mounts.arrange(a)
-	if err != nil || k.setup.Bubblewrap != "" {
+	if err := k.mounts.arrange(a); err != nil || k.setup.Bubblewrap != "" {
 		return err
 	}
 	if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0); err != nil {
@@ -202,22 +202,23 @@ func (k *keeper) files(version int, internet, writable bool) (*ruleset, error) {
 		paths  []string
 		rights uint64
 	}
-	owned := []string{filepath.Join(s.State, "tmp")}
+	var owned []string
 	devices := []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 	if k.mounts != nil {
-		owned = append(owned, k.mounts.shared...)
+		owned = k.mounts.shared
 		devices = append(devices, k.mounts.terminals...)
 	}
 	grants := []grant{
 		{readable(s.Read), mayRead},
-		{[]string{s.State}, mayRead},
 		{owned, mayWrite},
 		{devices, mayUse | unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_TRUNCATE},
 	}
 	rights := uint64(mayRead)
 	if writable {
 		rights = mayWrite
-		grants = append(grants, grant{[]string{s.State}, mayWrite})
+	}
+	if err := errors.Join(r.allowFolder(s.State, rights), r.allowFolder(filepath.Join(s.State, "tmp"), mayWrite)); err != nil {
+		return nil, err
 	}
 	grants = append(grants, grant{s.Workspace, rights}, grant{s.Write, rights})
 	for _, g := range grants {

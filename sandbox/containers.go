@@ -141,7 +141,7 @@ func (c *containers) args(name string, o order) []string {
 func (c *containers) applied() Applied {
 	a := Applied{Level: Container, Network: c.box.config.Network, Kernel: []string{filepath.Base(c.engine), "image " + c.box.config.Image}}
 	if a.Network == Loopback {
-		a.Without = append(a.Without, "each command has a loopback of its own: it does not reach servers that other commands started")
+		a.Differs = append(a.Differs, "each command has a loopback of its own: it does not reach servers that other commands started")
 	}
 	return a
 }

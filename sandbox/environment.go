@@ -29,16 +29,7 @@ func (b *Box) prepare(ctx context.Context) error {
 		}
 		b.config.State, b.own = dir, true
 	}
-	for _, name := range []string{"", "home", "tmp", "cache", "config", "data"} {
-		dir := filepath.Join(b.config.State, name)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("sandbox: state: %w", err)
-		}
-		if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a folder needs the right to be entered
-			return fmt.Errorf("sandbox: state: %w", err)
-		}
-	}
-	actual, err := filepath.EvalSymlinks(b.config.State)
+	actual, err := makeState(b.config.State, b.config.Workspace)
 	if err != nil {
 		return fmt.Errorf("sandbox: state: %w", err)
 	}

@@ -100,8 +100,9 @@ func TestGuardedPaths(t *testing.T) {
 	}
 	t.Run("N1 without namespaces it is said that nothing is guarded", func(t *testing.T) {
 		w := newWorld(t, func(c *Config) { c.noNamespaces = "a test" }, project)
-		missing := strings.Join(w.box.Applied().Missing, "\n")
-		for _, want := range []string{"there are no user namespaces: a test", "ferrule.yaml can be written", ".ferrule can be read"} {
+		a := w.box.Applied()
+		missing := strings.Join(slices.Concat(a.Missing, a.Differs), "\n")
+		for _, want := range []string{"there are no user namespaces: a test", "ferrule.yaml can be written", ".ferrule can be read", "the network is off"} {
 			if !strings.Contains(missing, want) {
 				t.Errorf("got %q, want %q in it", missing, want)
 			}

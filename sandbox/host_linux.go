@@ -74,7 +74,7 @@ func (k *keeping) byBubblewrap(a Applied) Applied {
 	a.Level = Namespace
 	a.Kernel = []string{"bubblewrap", "user namespace", "process namespace", "mount namespace", "seccomp", "no new privileges", "limits"}
 	if a.Network == Loopback {
-		a.Without = append(a.Without, "each command has a loopback of its own: it does not reach servers that other commands started")
+		a.Differs = append(a.Differs, "each command has a loopback of its own: it does not reach servers that other commands started")
 	}
 	if a.Network != Open {
 		a.Kernel = append(a.Kernel, "network namespace")
@@ -84,9 +84,10 @@ func (k *keeping) byBubblewrap(a Applied) Applied {
 
 func (k *keeping) setup() *setup {
 	c := &k.box.config
+	mine := writables(c)
 	return &setup{
-		Network: c.Network, Workspace: c.Workspace, Write: resolved(c.Write),
-		Read: slices.Concat(defaultReads(c.Network, k.box.env), resolved(c.Read)), Protected: cleaned(c.Protected), Hidden: resolved(c.Hidden),
+		Network: c.Network, Workspace: c.Workspace, Write: mine[len(c.Workspace)+1:],
+		Read: slices.Concat(defaultReads(c.Network, k.box.env, mine), beside(c.Read, mine)), Protected: cleaned(c.Protected), Hidden: resolved(c.Hidden),
 		State: c.State, Limits: k.box.limits, Bubblewrap: k.bubblewrap,
 	}
 }
@@ -117,7 +118,7 @@ func (k *keeping) applied() Applied {
 		}
 	}
 	a := l.applied
-	a.Kernel, a.Missing, a.Without = slices.Clone(a.Kernel), slices.Clone(a.Missing), slices.Clone(a.Without)
+	a.Kernel, a.Missing, a.Differs = slices.Clone(a.Kernel), slices.Clone(a.Missing), slices.Clone(a.Differs)
 	return a
 }
 

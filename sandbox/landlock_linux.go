@@ -88,7 +88,17 @@ func newRuleset(version int, internet bool) (*ruleset, error) {
 // allow gives rights on a path and all below it. A path that does not exist is
 // left out.
 func (r *ruleset) allow(path string, rights uint64) error {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	return r.allowOpened(path, rights, unix.O_PATH|unix.O_CLOEXEC)
+}
+
+// allowFolder is allow for a folder whose name commands may have given to a link,
+// which is not followed.
+func (r *ruleset) allowFolder(path string, rights uint64) error {
+	return r.allowOpened(path, rights, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_DIRECTORY)
+}
+
+func (r *ruleset) allowOpened(path string, rights uint64, flags int) error {
+	fd, err := unix.Open(path, flags, 0)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENXIO) {
 		return nil
 	}

@@ -63,9 +63,9 @@ type Applied struct {
 	Kernel []string
 	// Missing says, a sentence each, what was wanted and cannot be enforced here.
 	Missing []string
-	// Without says, a sentence each, what commands have to do without here. It makes
-	// nothing less safe.
-	Without []string
+	// Differs says, a sentence each, what is other than a command may expect, and
+	// opens nothing to it.
+	Differs []string
 }
 
 // Support says whether a level can be had on this machine.

@@ -41,13 +41,13 @@ func (m *mounts) arrange(a *Applied) (err error) {
 	if m.setup.Bubblewrap != "" {
 		return nil // which does the rest
 	}
-	if err := m.temporary(a); err != nil {
-		return err
-	}
-	if m.state, err = unix.Open(m.setup.State, unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
+	if m.state, err = unix.Open(m.setup.State, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0); err != nil {
 		return &os.PathError{Op: "open", Path: m.setup.State, Err: err}
 	}
 	defer func() { _ = unix.Close(m.state) }() // nothing was written
+	if err := m.temporary(a); err != nil {
+		return err
+	}
 	for _, path := range m.setup.Hidden {
 		if err := m.hide(path); err != nil {
 			return err
@@ -55,12 +55,12 @@ func (m *mounts) arrange(a *Applied) (err error) {
 	}
 	a.Missing = append(a.Missing, m.protect()...)
 	if err := unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"); err != nil {
-		a.Without = append(a.Without, "there are no terminals for commands: "+err.Error())
+		a.Differs = append(a.Differs, "there are no terminals for commands: "+err.Error())
 	} else {
 		m.terminals = []string{"/dev/ptmx", "/dev/pts"}
 	}
 	if err := unix.Mount("tmpfs", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=256m"); err != nil {
-		a.Without = append(a.Without, "there is no shared memory in /dev/shm for commands: "+err.Error())
+		a.Differs = append(a.Differs, "there is no shared memory in /dev/shm for commands: "+err.Error())
 	} else {
 		m.shared = []string{"/dev/shm"}
 	}
@@ -71,16 +71,23 @@ func (m *mounts) arrange(a *Applied) (err error) {
 // for it. Not where a path that was given lies in it: what may be done in a folder
 // may be done below it, so that all of it would become writable.
 func (m *mounts) temporary(a *Applied) error {
+	tmp := filepath.Join(m.setup.State, "tmp")
+	fd, err := unix.Openat(m.state, "tmp", unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: tmp, Err: err}
+	}
+	defer func() { _ = unix.Close(fd) }() // nothing was written
+	// A mount point cannot be renamed: no command puts a link in its place.
+	if err := putBack(fd, tmp); err != nil {
+		return err
+	}
 	for _, path := range slices.Concat(m.setup.Workspace, m.setup.Write, m.setup.Read, []string{m.setup.State}) {
 		if under(path, "/tmp") {
-			a.Without = append(a.Without, "/tmp is that of the machine and cannot be written (TMPDIR can), because "+path+" is in it")
+			a.Differs = append(a.Differs, "/tmp is that of the machine and cannot be written (TMPDIR can), because "+path+" is in it")
 			return nil
 		}
 	}
-	if err := unix.Mount(filepath.Join(m.setup.State, "tmp"), "/tmp", "", unix.MS_BIND, ""); err != nil {
-		return &os.PathError{Op: "mount", Path: "/tmp", Err: err}
-	}
-	return nil
+	return putBack(fd, "/tmp")
 }
 
 // putBack shows a folder again that was covered.

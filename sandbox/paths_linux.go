@@ -9,8 +9,8 @@ import (
 
 // defaultReads is what commands may read besides what was given: the system, the
 // toolchains in PATH, and the user's module cache. The user's home is not among
-// it.
-func defaultReads(network Network, env []string) []string {
+// it. mine is what commands write: no link in it is followed.
+func defaultReads(network Network, env, mine []string) []string {
 	paths := []string{
 		"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/snap", "/etc", "/proc",
 		"/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage", "/sys/fs/cgroup",
@@ -25,7 +25,7 @@ func defaultReads(network Network, env []string) []string {
 	for _, entry := range env {
 		if path, ok := strings.CutPrefix(entry, "PATH="); ok {
 			for _, dir := range filepath.SplitList(path) {
-				paths = append(paths, toolchain(dir, paths)...)
+				paths = append(paths, toolchain(dir, mine, paths)...)
 			}
 		}
 		for _, key := range []string{"PYENV_ROOT=", "RUSTUP_HOME=", "RBENV_ROOT=", "NVM_DIR=", "VOLTA_HOME=", "ASDF_DATA_DIR=", "JAVA_HOME="} {
@@ -35,14 +35,14 @@ func defaultReads(network Network, env []string) []string {
 		}
 	}
 	paths = append(paths, moduleCache())
-	return resolved(paths)
+	return beside(paths, mine)
 }
 
 // toolchain is what a folder of PATH needs in order to work: itself, what its
 // links lead to, and the libraries beside it. Never a whole home, nor all of a
 // folder such as ~/.local or ~/.cargo, where keys are.
-func toolchain(dir string, have []string) []string {
-	if !filepath.IsAbs(dir) || under(dir, have...) {
+func toolchain(dir string, mine, have []string) []string {
+	if !filepath.IsAbs(dir) || under(dir, have...) || under(dir, mine...) {
 		return nil
 	}
 	paths := []string{dir}
@@ -62,13 +62,13 @@ func toolchain(dir string, have []string) []string {
 		if e.Type()&os.ModeSymlink == 0 {
 			continue
 		}
-		actual, err := filepath.EvalSymlinks(filepath.Join(dir, e.Name()))
-		if err != nil || under(actual, have...) || under(actual, paths...) {
+		actual, ok := follow(filepath.Join(dir, e.Name()), mine, 0)
+		if !ok || under(actual, have...) || under(actual, paths...) {
 			continue
 		}
 		folder := filepath.Dir(actual)
 		if filepath.Base(folder) == "bin" && !isHome(filepath.Dir(folder)) {
-			paths = append(paths, toolchain(folder, append(have, paths...))...)
+			paths = append(paths, toolchain(folder, mine, append(have, paths...))...)
 		} else {
 			paths = append(paths, actual)
 		}
@@ -88,6 +88,53 @@ func target(link string) []string {
 		return []string{actual}
 	}
 	return nil
+}
+
+// writables are the folders that commands write: the workspace, the state and what
+// was given beside them.
+func writables(c *Config) []string {
+	all := append(slices.Clone(c.Workspace), c.State)
+	for _, path := range slices.Sorted(slices.Values(c.Write)) {
+		all = append(all, beside([]string{path}, all)...)
+	}
+	return all
+}
+
+// beside is resolved for paths that are granted beside those that commands write.
+// What lies in these is left out, and what a link in them leads to: a command can
+// have made the link.
+func beside(paths, mine []string) []string {
+	var all []string
+	for _, path := range paths {
+		if actual, ok := follow(path, mine, 0); ok {
+			all = append(all, filepath.Clean(path), actual)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// follow is the real path of what a path leads to, unless it leads through one of
+// the folders.
+func follow(path string, through []string, links int) (string, bool) {
+	const most = 40 // as in the kernel
+	path = filepath.Clean(path)
+	if path == filepath.Dir(path) {
+		return path, filepath.IsAbs(path)
+	}
+	dir, ok := follow(filepath.Dir(path), through, links)
+	path = filepath.Join(dir, filepath.Base(path))
+	if !ok || links > most || under(path, through...) {
+		return "", false
+	}
+	target, err := os.Readlink(path)
+	if err != nil {
+		return path, exists(path)
+	}
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(dir, target)
+	}
+	return follow(target, through, links+1)
 }
 
 // resolved is paths with what they lead to, each once. A path that is a link

@@ -30,6 +30,9 @@ func TestRealWork(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := strings.TrimSpace(string(cache))
+			if err := os.MkdirAll(dir, 0o700); err != nil { // a user who has built nothing yet
+				t.Fatal(err)
+			}
 			w := newWorld(t, way.change, func(c *Config) { c.Write, c.Env = []string{dir}, append(c.Env, "GOCACHE="+dir) })
 			sum := moduleSum(t, "go.uber.org/goleak")
 			write(t, w.work+"/go.mod", "module example.com/small\n\ngo 1.26\n\nrequire go.uber.org/goleak v1.3.0\n")

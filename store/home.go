@@ -19,7 +19,7 @@ const fileName = "ferrule.db"
 // something else.
 func Home(dir string) (file string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("state directory: %w", err)
+		return "", fmt.Errorf("state directory: %w; name another if it cannot be there", err)
 	}
 	if err := Closed(dir); err != nil {
 		return "", err

@@ -52,7 +52,7 @@ fit, 130 where it was interrupted.`,
 			}
 			if planOnly {
 				return p.with(cmd.Context(), hosting{looks: true, mode: f.mode, limit: f.limit}, func(h *host) error {
-					return p.printPlan(h.session(newSession(), "").View(cmd.Context()).Plan(cmd.Context(), calls...), calls)
+					return p.printPlan(h.session(newSession(), "").View(cmd.Context()).Plan(cmd.Context(), calls...), calls, h.config.Workspace)
 				})
 			}
 			return p.batch(cmd, &f, calls)
@@ -146,6 +146,7 @@ func parseCall(line string) (c tool.Call, err error) {
 
 func (p *program) batch(cmd *cobra.Command, f *calling, calls []tool.Call) error {
 	ctx := cmd.Context()
+	outlivePipe()
 	b := p.board(false, p.json)
 	b.tell = !p.talks()
 	defer b.close()
@@ -164,7 +165,7 @@ func (p *program) batch(cmd *cobra.Command, f *calling, calls []tool.Call) error
 		in := cmp.Or(f.session, newSession())
 		view := h.session(in, "").View(ctx)
 		if !p.json {
-			if err := p.printPlan(view.Plan(ctx, calls...), calls); err != nil {
+			if err := p.printPlan(view.Plan(ctx, calls...), calls, h.config.Workspace); err != nil {
 				return err
 			}
 			p.printf("\n")
@@ -209,8 +210,8 @@ func (p *program) printCall(i int, c tool.Call, r tool.Result, took time.Duratio
 	title, text := "done", r.String()
 	if r.Err != nil {
 		title, text = string(r.Err.Kind), r.Err.Text
-		if r.Err.Detail != "" && r.Err.Detail != r.Err.Text {
-			text += "\n(" + r.Err.Detail + ")"
+		if detail := detailOf(r.Err); detail != "" {
+			text += "\n(" + detail + ")"
 		}
 		if more := tool.TextOf(r.Content); more != "" && more != r.Err.Text {
 			text = strings.TrimPrefix(text+"\n"+more, "\n")
@@ -271,7 +272,7 @@ func steps(plan []ferrule.Planned) []int {
 	return list
 }
 
-func (p *program) printPlan(plan []ferrule.Planned, calls []tool.Call) error {
+func (p *program) printPlan(plan []ferrule.Planned, calls []tool.Call, workspace string) error {
 	step := steps(plan)
 	if p.json {
 		for i, c := range plan {
@@ -302,7 +303,8 @@ func (p *program) printPlan(plan []ferrule.Planned, calls []tool.Call) error {
 		case c.Asks:
 			why = append(why, "asks")
 		}
-		rows = append(rows, []string{strconv.Itoa(step[i]), strconv.Itoa(i + 1), c.Name, ranges(waits), strings.Join(why, ", "), terminal.Brief(string(calls[i].Input), 40)})
+		note := strings.ReplaceAll(strings.Join(why, ", "), "file:"+workspace+"/", "")
+		rows = append(rows, []string{strconv.Itoa(step[i]), strconv.Itoa(i + 1), c.Name, ranges(waits), note, terminal.Brief(string(calls[i].Input), 40)})
 	}
 	p.printTable(rows)
 	for _, note := range repeated(calls) {

@@ -41,7 +41,10 @@ type board struct {
 }
 
 // question is one that was put.
-type question struct{ id, tool string }
+type question struct {
+	id, tool string
+	wants    bool // an answer in words
+}
 
 // row is a call that runs.
 type row struct {
@@ -147,7 +150,7 @@ func (b *board) observe(e audit.Event) {
 	case audit.Ended:
 		b.print(func() { b.end(e.Request.Index) })
 	case audit.Asked:
-		q := question{e.Question, e.Request.CalledAs}
+		q := question{e.Question, e.Request.CalledAs, e.Request.Tool != nil && e.Request.Tool.NeedsUser}
 		if b.tell {
 			b.print(func() { b.p.sayWhere(q) })
 			return

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +22,18 @@ import (
 type absent struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
+}
+
+// together names tools that are not offered for the same reason in one breath.
+func together(list []absent) (groups []absent) {
+	for _, a := range list {
+		if last := len(groups) - 1; last >= 0 && groups[last].Why == a.Why {
+			groups[last].Name += ", " + a.Name
+			continue
+		}
+		groups = append(groups, a)
+	}
+	return groups
 }
 
 // tools are those that come with the program, as the configuration wants them.
@@ -65,6 +79,8 @@ func lacking(err error) string {
 	switch {
 	case errors.As(err, &level):
 		return fmt.Sprintf("commands cannot be isolated here (level %s): %s; sandbox.weaker in ferrule.yaml says what will do instead", level.Level, level.Why)
+	case errors.Is(err, exec.ErrNotFound):
+		return "commands need bash, which is not on PATH"
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
 		return err.Error()
 	}
@@ -92,7 +108,7 @@ func (p *program) shellTools(c *config.Config, state string) ([]*tool.Tool, erro
 func (p *program) sandboxOf(c *config.Config, state string) sandbox.Config {
 	s := c.Sandbox
 	box := sandbox.Config{
-		Helper: p.helper, Level: sandbox.Level(s.Level), Weaker: sandbox.Level(s.Weaker), Network: sandbox.Network(s.Network),
+		Helper: p.helper, Level: sandbox.Level(s.Level), Weaker: sandbox.Level(s.Weaker), Network: networkOf(c),
 		Read: s.Read, Write: s.Write, Hidden: p.hidden(c), State: filepath.Join(state, "sandbox"), Image: s.Image,
 		Limits: sandbox.Limits{Memory: s.Memory, Processes: s.Processes, Files: s.Files},
 	}
@@ -117,6 +133,12 @@ func (p *program) sandboxOf(c *config.Config, state string) sandbox.Config {
 		box.Env = append(box.Env, e)
 	}
 	return box
+}
+
+// networkOf is what commands reach. A loopback of their own opens nothing, and
+// tests with a server of their own need it.
+func networkOf(c *config.Config) sandbox.Network {
+	return sandbox.Network(cmp.Or(c.Sandbox.Network, string(sandbox.Loopback)))
 }
 
 // hidden are the files that no tool may even read: the state of the program, with

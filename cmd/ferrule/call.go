@@ -102,6 +102,7 @@ func (p *program) inputOf(ctx context.Context, args []string) (string, error) {
 
 func (p *program) call(cmd *cobra.Command, f *calling, name, input string) error {
 	ctx := cmd.Context()
+	outlivePipe()
 	b := p.board(terminal.Is(p.stdout) && !p.json, p.json)
 	b.alone, b.tell = true, !f.noWait && !p.talks()
 	defer b.close()
@@ -189,7 +190,7 @@ func (p *program) describeLeft(ctx context.Context, h *host, session, name strin
 		return
 	}
 	r.Err.Text = fmt.Sprintf("it waits for an answer to the question %s", list[i].ID)
-	r.Err.Detail = fmt.Sprintf("`ferrule approvals allow %s` or `deny` answers it; the same call then goes on: ferrule call %s …", list[i].ID, terminal.Visible(name))
+	r.Err.Detail = fmt.Sprintf("`%s` or `deny` answers it; the same call then goes on: ferrule call %s …", howAllowed(list[i].ID, list[i].Wants != ""), terminal.Visible(name))
 }
 
 // showResult prints what came of a call: what was passed on while it ran is not

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,7 +45,7 @@ func (p *program) doctorCommand() *cobra.Command {
 				}
 			} else {
 				for _, f := range found {
-					p.printf("%-8s %-14s %s\n", f.State, f.Name, strings.ReplaceAll(f.Text, "\n", "\n"+strings.Repeat(" ", 24)))
+					p.printFinding(f)
 				}
 			}
 			if failed > 0 {
@@ -55,6 +56,23 @@ func (p *program) doctorCommand() *cobra.Command {
 	}
 	p.jsonFlag(cmd)
 	return cmd
+}
+
+// printFinding prints a line, which on a terminal goes on below where it is too
+// long.
+func (p *program) printFinding(f finding) {
+	const gutter = 24
+	first := fmt.Sprintf("%-8s %-14s ", f.State, f.Name)
+	for text := range strings.SplitSeq(f.Text, "\n") {
+		parts := []string{text}
+		if room := p.width() - gutter; terminal.Is(p.stdout) && room >= 30 {
+			parts = slices.Collect(wrap(text, room))
+		}
+		for _, part := range parts {
+			p.printf("%s%s\n", first, strings.TrimRight(part, " "))
+			first = strings.Repeat(" ", gutter)
+		}
+	}
 }
 
 func (p *program) examine(ctx context.Context) []finding {

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/ferrule-dev/ferrule/internal/config"
@@ -38,13 +38,35 @@ func (p *program) examineIsolation(ctx context.Context, c *config.Config) (all [
 	if c == nil {
 		return all
 	}
-	all = append(all, finding{"network", "ok", networkText(c.Sandbox.Network)})
 	return append(all, p.examineTools(ctx, c)...)
 }
 
+// examineCommands says what commands get by the configuration, which may be less
+// than what can be had.
+func (p *program) examineCommands(c *config.Config, state string) (all []finding) {
+	box := p.sandboxOf(c, state)
+	box.Workspace = []string{filepath.FromSlash(c.Workspace)}
+	made, err := sandbox.New(box)
+	if err != nil {
+		return nil // the tools that there are not say why
+	}
+	a := made.Applied()
+	if err := made.Close(); err != nil {
+		return []finding{{"commands", "failed", err.Error()}}
+	}
+	f := finding{"commands", "ok", fmt.Sprintf("run at level %s", a.Level)}
+	if a.Level == sandbox.InProcess {
+		f.State = "missing"
+	}
+	for _, gap := range a.Missing {
+		f.Text += "\nnote: " + gap
+	}
+	return []finding{f, {"network", "ok", networkText(a.Network)}}
+}
+
 // networkText is what commands reach, in words.
-func networkText(network string) string {
-	switch sandbox.Network(cmp.Or(network, string(sandbox.Off))) {
+func networkText(network sandbox.Network) string {
+	switch network {
 	case sandbox.Loopback:
 		return "loopback: commands reach one another on a loopback of their own, and nothing else"
 	case sandbox.Open:
@@ -60,17 +82,20 @@ func (p *program) examineTools(ctx context.Context, c *config.Config) (all []fin
 	if err != nil {
 		return []finding{{"tools", "failed", err.Error()}}
 	}
+	if c.Tools.Has("shell") {
+		all = p.examineCommands(c, state) //nolint:contextcheck // it bounds itself
+	}
 	list, missing, err := p.tools(ctx, c, state)
 	if err := errors.Join(err, done()); err != nil {
-		return []finding{{"tools", "failed", err.Error()}}
+		return append(all, finding{"tools", "failed", err.Error()})
 	}
 	names := make([]string, len(list))
 	for i, t := range list {
 		names[i] = t.Name
 	}
 	all = append(all, finding{"tools", "ok", strings.Join(names, ", ")})
-	for _, a := range missing {
-		all = append(all, finding{"tool " + a.Name, "missing", a.Why})
+	for _, a := range together(missing) {
+		all = append(all, finding{"not offered", "missing", a.Name + ": " + a.Why})
 	}
 	return all
 }

@@ -5,7 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
+	"os/signal"
+	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 
 	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/internal/terminal"
@@ -85,8 +90,20 @@ func (p *program) asks(ctx context.Context, f performance, stop context.CancelCa
 
 // sayWhere says where a question is answered.
 func (p *program) sayWhere(q question) {
-	p.complain(fmt.Sprintf("ferrule: %s waits for an answer. In another terminal:\n  ferrule approvals show %s\n  ferrule approvals allow %s    (or deny)", terminal.Visible(q.tool), q.id, q.id))
+	p.complain(fmt.Sprintf("ferrule: %s waits for an answer. In another terminal:\n  ferrule approvals show %s\n  %s    (or deny)", terminal.Visible(q.tool), q.id, howAllowed(q.id, q.wants)))
 }
+
+// howAllowed is the command that says yes, or answers in words.
+func howAllowed(id string, words bool) string {
+	if words {
+		return "ferrule approvals allow " + id + " --text TEXT"
+	}
+	return "ferrule approvals allow " + id
+}
+
+// outlivePipe has writing to a closed pipe fail instead of ending the program: what
+// runs is ended as it should be, and is on the record.
+func outlivePipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // askHere shows the questions of a session on the interactive screen until none
 // is left. Who leaves it before can answer elsewhere, or interrupt.
@@ -147,8 +164,18 @@ func explainError(name string, e *tool.Error) string {
 	if e.Text == "" {
 		text = fmt.Sprintf("%s: %s", name, e.Kind)
 	}
-	if e.Detail != "" && e.Detail != e.Text {
-		text += "\n  " + e.Detail
+	if detail := detailOf(e); detail != "" {
+		text += "\n  " + strings.ReplaceAll(detail, "\n", "\n  ")
 	}
 	return text
+}
+
+// detailOf is what an error says to the operator alone. That a command failed has
+// no other reason than what it printed: how it was isolated is on the record.
+func detailOf(e *tool.Error) string {
+	path, again := strings.CutSuffix(e.Detail, ": "+e.Text)
+	if strings.HasSuffix(e.Text, e.Detail) || again && filepath.IsAbs(path) || strings.HasPrefix(e.Detail, "isolated: ") && e.Kind != tool.Sandbox {
+		return ""
+	}
+	return e.Detail
 }

@@ -228,7 +228,7 @@ func TestDoctor(t *testing.T) {
 		}, []string{"configuration"}},
 		{"Y2 a workspace that would control the terminal", func(t *testing.T, dir string) {
 			t.Helper()
-			write(t, filepath.Join(dir, "ferrule.yaml"), "workspace: \"/none\\e[2J\"\n")
+			write(t, filepath.Join(dir, "ferrule.yaml"), "workspace: \"none\\e[2J\"\n")
 		}, nil},
 		{"Y2 a store that is none", func(t *testing.T, dir string) {
 			t.Helper()

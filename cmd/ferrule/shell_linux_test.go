@@ -40,6 +40,9 @@ func TestShellCalls(t *testing.T) {
 		{"N1 it cannot write outside", "echo x > " + outside, statusToolFailed, ""},
 		{"N1 it cannot change the rules", "echo x > ferrule.yaml", statusToolFailed, ""},
 		{"N1 it cannot read the state", "cat .ferrule/ferrule.db", statusToolFailed, ""},
+		{"N1 what failed says no more than the command did", "exit 3", statusToolFailed, "ferrule: shell: failed: [exit status 3]\n"},
+		{"N1 what is protected is no key of the configuration", "echo x >> ferrule.yaml", statusToolFailed, "ferrule.yaml is protected: commands read it and cannot change it. A person can.\n"},
+		{"N1 they have a loopback of their own", "exec 3<>/dev/tcp/127.0.0.1/9", statusToolFailed, "Connection refused"},
 		{"N1 variables are passed on by name", "echo $GREETING $A", 0, "hello b"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,7 +72,7 @@ func TestShellCalls(t *testing.T) {
 	})
 	t.Run("U1 how it was isolated is on the record", func(t *testing.T) {
 		stdout, _, code := try(t.Context(), dir, "audit", "list", "--kind", "isolated")
-		if code != 0 || !strings.Contains(stdout, "process, network off") {
+		if code != 0 || !strings.Contains(stdout, "process, a loopback of its own (landlock") {
 			t.Errorf("got %d, %s", code, stdout)
 		}
 	})

@@ -141,7 +141,7 @@ func (p *program) listTools(h *host) error {
 	p.printTable(rows)
 	if len(h.absent) > 0 {
 		p.printf("\nNot offered:\n")
-		for _, a := range h.absent {
+		for _, a := range together(h.absent) {
 			p.printf("  %s: %s\n", a.Name, strings.ReplaceAll(a.Why, "\n", "\n    "))
 		}
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -176,6 +178,7 @@ type undone struct {
 	What  string `json:"what"` // of the file now: removed, changed, created; "": nothing
 	By    string `json:"by,omitempty"`
 	Diff  string `json:"diff,omitempty"`
+	Force bool   `json:"force,omitempty"` // it was changed since: it takes --force
 	Error string `json:"error,omitempty"`
 }
 
@@ -191,6 +194,9 @@ func (p *program) restore(ctx context.Context, h *undo.History, list []undo.Entr
 		u := undone{ID: e.ID, Path: e.Path()}
 		if f.dry {
 			u.Diff, u.What = restoreDiff(h, e)
+			// Of several changes of a file the later ones are undone before.
+			earlier := slices.ContainsFunc(all, func(o undone) bool { return o.Path == u.Path })
+			u.Force = !f.force && !earlier && u.What != "" && e.Left.Digest != digestOf(u.Path)
 		} else if by, err := h.Restore(ctx, e.ID, f.force); err == nil {
 			u.By, u.What = by.ID, by.What()
 		} else if !errors.Is(err, undo.ErrAsItWas) {
@@ -222,7 +228,7 @@ func whyNot(err error) string {
 	case changed.By.ID != "":
 		return fmt.Sprintf("%s has changed it since: undo %s first, or --force puts it back all the same", cmp.Or(changed.By.Tool, "undo"), changed.By.ID)
 	}
-	return "somebody has changed it since: --force puts it back all the same, and that is lost"
+	return "somebody has changed it since: --force puts it back all the same, which can be undone too"
 }
 
 func (p *program) printUndone(u undone, dry bool) {
@@ -232,11 +238,28 @@ func (p *program) printUndone(u undone, dry bool) {
 		p.complain(fmt.Sprintf("%s: left as it is: %s", name, u.Error))
 	case dry:
 		p.printf("%s", u.Diff)
+		if u.Force {
+			p.printf("note: %s has changed since, so this takes --force\n", name)
+		}
 	case u.What == "":
 		p.printf("%s: is as it was\n", name)
 	default:
 		p.printf("%s: %s, as it was before %s\n", name, map[string]string{"created": "put back", "changed": "put back", "removed": "removed"}[u.What], u.ID)
 	}
+}
+
+// digestOf is the digest of a file as it is now; "": there is none.
+func digestOf(name string) string {
+	f, err := os.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // restoreDiff is what undoing a change would do to its file, as it is now.

@@ -34,7 +34,7 @@ type Sandbox struct {
 	// process. Weaker is what will do where that cannot be had: in-process (which
 	// is no isolation), process or namespace; "": nothing.
 	Level, Weaker string
-	// Network is what commands reach: off, loopback or open; "": off.
+	// Network is what commands reach: off, loopback or open; "": the program's default.
 	Network string
 	// Read and Write are paths beside the workspace, absolute.
 	Read, Write []string
