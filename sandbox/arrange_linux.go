@@ -36,8 +36,13 @@ func (k *keeper) arrange() (Applied, error) {
 	} else {
 		k.tags = tags
 	}
-	internet := a.Network != Off
-	if k.filter, err = newFilter(internet); err != nil {
+	// The thread that starts commands has their rights, so that they may do with it
+	// what they may do with each other. Not look into the memory that it shares.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return a, fmt.Errorf("not to be traced: %w", err)
+	}
+	k.internet = a.Network != Off
+	if k.filter, err = newFilter(k.allowed(false)); err != nil {
 		return a, err
 	}
 	if k.setup.Bubblewrap != "" {
@@ -55,13 +60,19 @@ func (k *keeper) arrange() (Applied, error) {
 	version := landlockVersion()
 	a.Kernel = append([]string{"landlock " + strconv.Itoa(version)}, a.Kernel...)
 	a.Missing = append(a.Missing, landlockMissing(version, !k.setup.Namespaces)...)
-	k.rules = func(writable bool) (*ruleset, error) { return k.files(version, internet, writable) }
+	k.rules = func(writable bool) (*ruleset, error) { return k.files(version, k.internet, writable) }
 	rules, err := k.rules(true)
 	if err != nil {
 		return a, err
 	}
 	k.writing, err = newLauncher((&restriction{rules, k.filter, filesAsRoot()}).apply)
 	return a, err
+}
+
+// allowed is what the filter of commands lets through.
+func (k *keeper) allowed(reading bool) allowed {
+	own := k.mounts != nil || k.setup.Bubblewrap != ""
+	return allowed{internet: k.internet, messages: own, attributes: own || !reading}
 }
 
 // namespaces arranges the namespaces that this process is in, or says what cannot
@@ -81,7 +92,8 @@ func (k *keeper) namespaces(a *Applied) error {
 		for _, path := range k.setup.Hidden {
 			a.Missing = append(a.Missing, path+" can be read and written by commands: it is hidden by user namespaces only")
 		}
-		a.Missing = append(a.Missing, "commands see which processes run on this machine")
+		a.Missing = append(a.Missing, "commands see which processes run on this machine",
+			"commands can change the mode, owner, times and attributes of files outside that they find and this user owns, not what is in them")
 		a.Without = append(a.Without, "/tmp is that of the machine and cannot be written (TMPDIR can)")
 		return nil
 	}

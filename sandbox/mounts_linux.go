@@ -27,6 +27,7 @@ type mounts struct {
 	// What is mounted there is the sandbox's own; nothing where it could not be: what
 	// is there then is the machine's.
 	terminals, shared []string
+	ownTmp            []string // /tmp where it is the private one
 }
 
 // arrange covers what commands are not to find. The state may lie below what is
@@ -34,6 +35,10 @@ type mounts struct {
 func (m *mounts) arrange(a *Applied) (err error) {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("mounts of one's own: %w", err)
+	}
+	// For bubblewrap too: what it shows of /dev is the machine's own.
+	if err := onlyReadable(slices.Concat(m.setup.Workspace, m.setup.Write, []string{m.setup.State})); err != nil {
+		return fmt.Errorf("what is not to be written: %w", err)
 	}
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("a /proc of one's own: %w", err)
@@ -80,6 +85,7 @@ func (m *mounts) temporary(a *Applied) error {
 	if err := unix.Mount(filepath.Join(m.setup.State, "tmp"), "/tmp", "", unix.MS_BIND, ""); err != nil {
 		return &os.PathError{Op: "mount", Path: "/tmp", Err: err}
 	}
+	m.ownTmp = []string{"/tmp"}
 	return nil
 }
 
