@@ -97,7 +97,7 @@ func (k *keeper) namespaces(a *Applied) error {
 		a.Without = append(a.Without, "/tmp is that of the machine and cannot be written (TMPDIR can)")
 		return nil
 	}
-	k.mounts = &mounts{setup: k.setup}
+	k.mounts = &mounts{setup: k.setup, covered: make(map[string]bool)}
 	err := k.mounts.arrange(a)
 	if err != nil || k.setup.Bubblewrap != "" {
 		return err

@@ -53,6 +53,10 @@ func bubblewrapArgs(s *setup, o *wanted) []string {
 		args = append(args, m.how, m.path, m.path)
 	}
 	for _, path := range s.Hidden {
+		path, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			continue
+		}
 		info, err := os.Stat(path)
 		switch {
 		case err != nil:

@@ -86,7 +86,7 @@ func (k *keeping) setup() *setup {
 	c := &k.box.config
 	return &setup{
 		Network: c.Network, Workspace: c.Workspace, Write: resolved(c.Write),
-		Read: slices.Concat(defaultReads(c.Network, k.box.env), resolved(c.Read)), Protected: cleaned(c.Protected), Hidden: resolved(c.Hidden),
+		Read: slices.Concat(defaultReads(c.Network, k.box.env), resolved(c.Read)), Protected: cleaned(c.Protected), Hidden: cleaned(c.Hidden),
 		State: c.State, Limits: k.box.limits, Bubblewrap: k.bubblewrap,
 	}
 }

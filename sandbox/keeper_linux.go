@@ -115,6 +115,13 @@ func (k *keeper) start(id uint64, o *wanted, files []*os.File) error {
 	}
 	if k.mounts != nil && k.setup.Bubblewrap == "" {
 		k.mounts.protect()
+		news, err := k.mounts.hide()
+		if err != nil {
+			return err
+		}
+		if news {
+			k.reading = nil // it has the mounts of before; its thread lives as long as what it started
+		}
 	}
 	attr := &syscall.ProcAttr{
 		Dir: o.Dir, Env: o.Env,

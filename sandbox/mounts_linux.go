@@ -24,6 +24,8 @@ func indexAfter(text []byte, name string) int {
 type mounts struct {
 	setup *setup
 	state int // the folder of the state, opened before anything is covered
+
+	covered map[string]bool // what was hidden
 	// What is mounted there is the sandbox's own; nothing where it could not be: what
 	// is there then is the machine's.
 	terminals, shared []string
@@ -52,11 +54,8 @@ func (m *mounts) arrange(a *Applied) (err error) {
 	if m.state, err = unix.Open(m.setup.State, unix.O_PATH|unix.O_CLOEXEC, 0); err != nil {
 		return &os.PathError{Op: "open", Path: m.setup.State, Err: err}
 	}
-	defer func() { _ = unix.Close(m.state) }() // nothing was written
-	for _, path := range m.setup.Hidden {
-		if err := m.hide(path); err != nil {
-			return err
-		}
+	if _, err := m.hide(); err != nil {
+		return err
 	}
 	a.Missing = append(a.Missing, m.protect()...)
 	if err := unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"); err != nil {
@@ -100,12 +99,32 @@ func putBack(fd int, path string) error {
 	return nil
 }
 
-// hide covers a path with nothing.
-func (m *mounts) hide(path string) error {
-	info, err := os.Stat(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+// hide covers what is hidden and not covered yet, and says whether there was
+// something. Like protect it is called again before each command: an editor that
+// saves a file takes its cover away.
+func (m *mounts) hide() (news bool, err error) {
+	for _, path := range m.setup.Hidden {
+		actual, err := filepath.EvalSymlinks(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return news, err
+		}
+		if point, err := isMountPoint(actual); err == nil && point && m.covered[actual] {
+			continue
+		}
+		if err := m.hideOne(actual); err != nil {
+			return news, err
+		}
+		m.covered[actual], news = true, true
 	}
+	return news, nil
+}
+
+// hideOne covers a path with nothing.
+func (m *mounts) hideOne(path string) error {
+	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
