@@ -73,6 +73,7 @@ e2e: ## what needs real processes for long, npm, a browser or servers
 	@go test ./store -count=1 -run 'TestKilledWhileAsking|TestStoreKilled' -rounds 200
 	@go test ./store -count=1 -run 'TestLogChanged' -changes 1000
 	@go test ./store -count=1 -run 'TestJournalModel' -histories 40
+	@go test ./builtin -count=1 -run 'TestFilesRace'
 	@go test ./internal/crash -count=1 -v -run 'TestKilled$$' -rounds 30 -calls 200
 
 build: ## build for Linux, macOS and Windows

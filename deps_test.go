@@ -59,7 +59,7 @@ var architecture = map[string]arrows{
 	"internal/config":      {ours: "policy secret", third: "go.yaml.in/yaml/v3"},
 	"internal/crash":       {tests: ". audit durable policy secret store tool"},
 	"internal/hostile":     {},
-	"internal/inside":      {},
+	"internal/inside":      {third: "golang.org/x/sys"},
 	"internal/leak":        {},
 	"internal/terminal":    {ours: "policy", third: "charm.land/bubbletea/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term golang.org/x/text", tests: "tool"},
 	"sandbox":              {third: "github.com/elastic/go-seccomp-bpf golang.org/x/net golang.org/x/sys"},

@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/builtin"
 	"github.com/ferrule-dev/ferrule/sandbox"
 	"github.com/ferrule-dev/ferrule/shell"
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // builtinTimes measures what the tools that come with Ferrule cost, in time that
@@ -19,7 +23,44 @@ func builtinTimes(ctx context.Context, helper sandbox.Helper) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []row{isolated, judging()}, nil
+	searched, err := searching(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []row{isolated, judging(), searched}, nil
+}
+
+// searching compares fs_grep with grep -r over the sources of Go, for a word that
+// is rare there.
+func searching(ctx context.Context) (r row, err error) {
+	const pattern = "findRunnableGCWorker"
+	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return r, err
+	}
+	tree := filepath.Join(strings.TrimSpace(string(out)), "src")
+	tools, err := builtin.Files{Roots: []string{tree}}.Tools()
+	if err != nil {
+		return r, err
+	}
+	i := slices.IndexFunc(tools, func(t *tool.Tool) bool { return t.Name == "fs_grep" })
+	args, err := tools[i].Admit([]byte(`{"pattern":"` + pattern + `"}`))
+	if err != nil {
+		return r, err
+	}
+	best, err := least(8, func() error {
+		return exec.CommandContext(ctx, "grep", "-rnE", pattern, tree).Run()
+	}, func() error {
+		_, err := tools[i].Run(ctx, args)
+		return err
+	})
+	if err != nil {
+		return r, err
+	}
+	return row{
+		Name: "fs_grep over the sources of Go, to grep -r (wall)",
+		NS:   float64(best[1]), Ratio: float64(best[1]) / float64(best[0]), most: 2, mostAllocs: -1,
+	}, nil
 }
 
 // sandboxed compares a program that does nothing in a sandbox with the same program

@@ -268,6 +268,19 @@ func TestFetchLimits(t *testing.T) {
 			t.Errorf("got %v and %v, want an error", res, err)
 		}
 	})
+	t.Run("I4 a type that is a message is none, and a word of the server is of the web", func(t *testing.T) {
+		base, f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/do-as-i-say"+strings.Repeat("-now", len(r.URL.Path)))
+			_, _ = io.WriteString(w, "\x00")
+		})
+		res, err := fetched(t, small(f), base+"/")
+		if err == nil || !strings.Contains(err.Error(), "do-as-i-say") || res.Trust == nil || *res.Trust != tool.Web {
+			t.Errorf("got %v, %v and trust %v, want an error of the web", res, err, res.Trust)
+		}
+		if _, err := fetched(t, small(f), base+"/"+strings.Repeat("x", 50)); err == nil || strings.Contains(err.Error(), "do-as-i-say") {
+			t.Errorf("got %v, want the type that the bytes have", err)
+		}
+	})
 	t.Run("I4 the text of a failure is short", func(t *testing.T) {
 		base, f := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "7")

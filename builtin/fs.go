@@ -232,7 +232,7 @@ func fsReader[In any](s *fsSet, name string, where func(In) (file string, ignore
 }
 
 // fsWriter is what the tools that change a file have in common.
-func fsWriter[In any](s *fsSet, name string, idempotent bool, where func(In) string, check func(In) error, preview func(context.Context, In) (string, error), run func(context.Context, In) (tool.Result, error)) (*tool.Tool, error) {
+func fsWriter[In any](s *fsSet, name string, idempotent bool, where func(In) (file string, parents bool), check func(In) error, preview func(context.Context, In) (string, error), run func(context.Context, In) (tool.Result, error)) (*tool.Tool, error) {
 	text, err := fsText(name)
 	if err != nil {
 		return nil, err
@@ -241,13 +241,15 @@ func fsWriter[In any](s *fsSet, name string, idempotent bool, where func(In) str
 		Info: tool.Info{Name: name, Description: text, Tags: []string{"files"}, Cooperative: true},
 		ClaimsOf: func(in In) tool.Claims {
 			c := tool.Claims{Local: true, Reversible: s.undo != nil, Idempotent: idempotent, Touches: []tool.Access{}}
-			if p, err := s.file(where(in)); err == nil {
-				c.Touches = append(c.Touches, tool.Access{Resource: "file:" + p.path(), Write: true})
+			file, parents := where(in)
+			if p, err := s.file(file); err == nil {
+				c.Touches = append(c.Touches, tool.Access{Resource: "file:" + s.makes(p, parents).path(), Write: true})
 			}
 			return c
 		},
 		Validate: func(_ context.Context, in In) (json.RawMessage, error) {
-			p, err := s.file(where(in))
+			file, _ := where(in)
+			p, err := s.file(file)
 			if err == nil {
 				err = s.named(p, true)
 			}
@@ -263,8 +265,16 @@ func fsWriter[In any](s *fsSet, name string, idempotent bool, where func(In) str
 			}
 			return text, err
 		},
-		Facts:  func(in In) (tool.Facts, error) { return s.facts(where(in)) },
-		Scopes: func(in In) ([]string, error) { return s.scopes(where(in), true) },
-		Run:    run,
+		Facts: func(in In) (tool.Facts, error) { file, _ := where(in); return s.facts(file) },
+		Scopes: func(in In) ([]string, error) {
+			file, parents := where(in)
+			if p, err := s.file(file); err == nil {
+				if top := s.makes(p, parents); top != p { // a narrower rule would not cover the folders
+					return s.scopes(top.path(), false)
+				}
+			}
+			return s.scopes(file, true)
+		},
+		Run: run,
 	}.Tool()
 }

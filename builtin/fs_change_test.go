@@ -167,7 +167,10 @@ func TestFilesEdit(t *testing.T) {
 
 func TestFilesPreview(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, map[string]string{"a": "one\ntwo\nthree\n", "crlf": "a\r\nb\r\n", "bin": "\x00"})
+	b := newFiles(t, map[string]string{"a": "one\ntwo\nthree\n", "crlf": "a\r\nb\r\n", "bin": "\x00", "locked": "l", "large": ""})
+	if err := errors.Join(os.Chmod(filepath.Join(b.work, "locked"), 0o444), os.Truncate(filepath.Join(b.work, "large"), 17<<20)); err != nil {
+		t.Fatal(err)
+	}
 	var lines strings.Builder
 	for range 5000 {
 		lines.WriteString("0123456789\n")
@@ -181,6 +184,11 @@ func TestFilesPreview(t *testing.T) {
 		{"I1 preview: a new file is additions", "fs_write", `{"path":"n","content":"x\ny\n"}`, "--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+x\n+y\n"},
 		{"I1 preview: a replaced file", "fs_write", `{"path":"a","content":"one\nthree\n"}`, "--- a/a\n+++ b/a\n@@ -1,3 +1,2 @@\n one\n-two\n three\n"},
 		{"I1 preview: nothing to change", "fs_write", `{"path":"a","content":"one\ntwo\nthree\n"}`, "a stays as it is."},
+		{"I1 preview: what is write-protected is not promised", "fs_write", `{"path":"locked","content":"x"}`, "It would fail: locked is write-protected (mode 0444)."},
+		{"I1 preview: nor an edit of it", "fs_edit", `{"path":"locked","edits":[{"old":"l","new":"x"}]}`, "It would fail: locked is write-protected (mode 0444)."},
+		{"I1 preview: nor a folder that nobody makes", "fs_write", `{"path":"x/y/a","content":"x"}`, "It would fail: The folder x/y is not there. Set parents to make it, or mend the path."},
+		{"I1 preview: folders that are made", "fs_write", `{"path":"x/y/a","content":"x\n","parents":true}`, "--- /dev/null\n+++ b/x/y/a\n@@ -0,0 +1 @@\n+x\n"},
+		{"I1 preview: what is too large to show is replaced all the same", "fs_write", `{"path":"large","content":"x"}`, "large: all of it is replaced by 1 line; what it holds now cannot be shown."},
 		{"I1 preview: bytes", "fs_write", `{"path":"bin","content":"x"}`, "bin: 1 bytes become 1 bytes, not all of them text."},
 	}
 	for _, tt := range tests {
@@ -198,8 +206,8 @@ func TestFilesPreview(t *testing.T) {
 		}
 	})
 	t.Run("I1 preview: has no effect", func(t *testing.T) {
-		if entries, err := os.ReadDir(b.work); err != nil || len(entries) != 3 || b.content("a") != "one\ntwo\nthree\n" {
-			t.Errorf("got %v, %v, want the three files as they were", entries, err)
+		if entries, err := os.ReadDir(b.work); err != nil || len(entries) != 5 || b.content("a") != "one\ntwo\nthree\n" {
+			t.Errorf("got %v, %v, want the five files as they were", entries, err)
 		}
 	})
 }
@@ -217,6 +225,9 @@ func TestFilesBeforeAnythingIsChanged(t *testing.T) {
 		check(t, r, "!a: no copy of it could be kept for undo, so nothing was changed.")
 		if r.Err == nil || broken.content("a") != "old" {
 			t.Errorf("got %v and %q, want a refusal and the file as it was", r, broken.content("a"))
+		}
+		if want := "a: no copy of it could be kept by which the change could be undone. Nothing was changed."; !strings.Contains(r.String(), want) {
+			t.Errorf("got %q, want %q", r, want)
 		}
 		if strings.Contains(r.String(), dir) {
 			t.Errorf("got %q, want no path outside of the workspace", r)

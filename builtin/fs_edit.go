@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/ferrule-dev/ferrule/tool"
@@ -21,7 +22,7 @@ type fsExchange struct {
 
 func (s *fsSet) editTool() (*tool.Tool, error) {
 	return fsWriter(s, "fs_edit", false,
-		func(in fsEditIn) string { return in.Path },
+		func(in fsEditIn) (string, bool) { return in.Path, false },
 		func(in fsEditIn) error {
 			for i, e := range in.Edits {
 				if e.Old == e.New {
@@ -35,6 +36,9 @@ func (s *fsSet) editTool() (*tool.Tool, error) {
 			if err != nil {
 				return "", err
 			}
+			if _, err := s.plan(ctx, p, fsEncode(e.will, e.enc), e.digest, false); err != nil {
+				return "", s.fail(p, err)
+			}
 			return fsDiff(p, []byte(e.was), []byte(e.will), true), nil
 		},
 		func(ctx context.Context, in fsEditIn) (tool.Result, error) {
@@ -45,7 +49,7 @@ func (s *fsSet) editTool() (*tool.Tool, error) {
 			if _, err := s.change(ctx, p, fsEncode(e.will, e.enc), e.digest, false); err != nil {
 				return tool.Result{}, s.fail(p, err)
 			}
-			return fsSaid("Edited %s: %s, at %s.", p, fsCount(e.places, "replacement"), fsNumbers("line", e.lines))
+			return fsSaid("Edited %s: %s, at %s.", p, fsCount(e.places, "replacement"), fsNumbersOf("line", e.lines, e.places))
 		})
 }
 
@@ -55,7 +59,7 @@ type fsEdited struct {
 	enc       fsEncoding
 	digest    string // of the bytes before
 	places    int
-	lines     []int
+	lines     []int // of the first places
 }
 
 func (s *fsSet) edited(ctx context.Context, in fsEditIn) (p fsPlace, e fsEdited, err error) {
@@ -101,22 +105,26 @@ func (e *fsEdited) apply(edits []fsExchange) (string, error) {
 		if windows {
 			x.Old, x.New = fsWindows(x.Old), fsWindows(x.New)
 		}
-		at := fsPlaces(text, x.Old)
+		at := fsPlaces(text, x.Old, x.All)
+		size := len(text) + len(at)*(len(x.New)-len(x.Old)) // before it is made: a short edit can ask for terabytes
 		switch {
 		case x.Old == x.New:
 			return "", fmt.Errorf("edits[%d]: old and new are the same text.", i) //nolint:revive,staticcheck // a sentence for the model
 		case len(at) == 0:
 			return "", fmt.Errorf("edits[%d]: old was not found.%s", i, fsHint(text, x.Old))
 		case len(at) > 1 && !x.All:
-			lines := fsLinesAt(text, at)
-			return "", fmt.Errorf("edits[%d]: old stands there %d times, at %s: make it longer, so that it is the only one, or set all.", i, len(at), fsNumbers("line", lines)) //nolint:revive,staticcheck // a sentence for the model
-		}
-		if x.All {
-			at = fsApart(at, len(x.Old))
+			times := strconv.Itoa(len(at))
+			if len(at) == fsMostPlaces {
+				times += " or more"
+			}
+			return "", fmt.Errorf("edits[%d]: old stands there %s times, at %s: make it longer, so that it is the only one, or set all.", i, times, fsNumbers("line", fsLinesAt(text, at))) //nolint:revive,staticcheck // a sentence for the model
+		case size > fsMostText:
+			return "", fmt.Errorf("edits[%d]: the file would have more than %d bytes.", i, fsMostText) //nolint:revive,staticcheck // a sentence for the model
 		}
 		e.places += len(at)
-		e.lines = append(e.lines, fsLinesAt(text, at)...)
+		e.lines = append(e.lines, fsLinesAt(text, at[:min(len(at), max(0, fsMostPlaces-len(e.lines)))])...)
 		var b strings.Builder
+		b.Grow(size)
 		done := 0
 		for _, i := range at {
 			b.WriteString(text[done:i])
@@ -124,9 +132,7 @@ func (e *fsEdited) apply(edits []fsExchange) (string, error) {
 			done = i + len(x.Old)
 		}
 		b.WriteString(text[done:])
-		if text = b.String(); len(text) > fsMostText {
-			return "", fmt.Errorf("edits[%d]: the file would have more than %d bytes.", i, fsMostText) //nolint:revive,staticcheck // a sentence for the model
-		}
+		text = b.String()
 	}
 	if text == e.was {
 		return "", fmt.Errorf("the edits undo each other.") //nolint:revive,staticcheck // a sentence for the model
@@ -138,28 +144,25 @@ func fsWindows(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n")
 }
 
-// fsPlaces are all places of a text in another, also those that overlap: two
-// ways to read an edit are one too many.
-func fsPlaces(text, old string) (at []int) {
-	for from := 0; ; {
+// fsMostPlaces is how many places are looked for where one is wanted, and how
+// many are remembered by their line.
+const fsMostPlaces = 100
+
+// fsPlaces are the places of a text in another: where all of them are replaced,
+// one behind the other; else also those that overlap, as two ways to read an edit
+// are one too many, but no more than fsMostPlaces.
+func fsPlaces(text, old string, all bool) (at []int) {
+	for from := 0; all || len(at) < fsMostPlaces; {
 		i := strings.Index(text[from:], old)
 		if i < 0 || old == "" {
-			return at
+			break
 		}
 		at = append(at, from+i)
-		from += i + 1
-	}
-}
-
-// fsApart leaves out places that overlap the one before.
-func fsApart(at []int, size int) (apart []int) {
-	end := 0
-	for _, i := range at {
-		if i >= end {
-			apart, end = append(apart, i), i+size
+		if from += i + 1; all {
+			from += len(old) - 1
 		}
 	}
-	return apart
+	return at
 }
 
 // fsLinesAt are the lines of places that are in order.

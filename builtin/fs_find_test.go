@@ -159,6 +159,9 @@ func TestFilesClaims(t *testing.T) {
 		{"I1 claims: glob also reads what is ignored", "fs_glob", `{"pattern":"*","path":"sub/x"}`, with, "read-only R:- $W/sub/x $W/sub/.gitignore $W/.gitignore"},
 		{"I1 claims: grep of all", "fs_grep", `{"pattern":"x","path":"sub","all":true}`, with, "read-only R:- $W/sub"},
 		{"I1 claims: write", "fs_write", `{"path":"sub/a","content":""}`, with, "write R:reversible,idempotent !$W/sub/a"},
+		{"D2 claims: a write also makes folders, and others may need them", "fs_write", `{"path":"x/y/a","content":"","parents":true}`, with, "write R:reversible,idempotent !$W/x"},
+		{"D2 claims: only those that are not there", "fs_write", `{"path":"sub/x/y/a","content":"","parents":true}`, with, "write R:reversible,idempotent !$W/sub/x"},
+		{"D2 claims: where none is made it is the file", "fs_write", `{"path":"sub/b","content":"","parents":true}`, with, "write R:reversible,idempotent !$W/sub/b"},
 		{"I1 claims: edit", "fs_edit", `{"path":"a","edits":[{"old":"a","new":"b"}]}`, with, "write R:reversible !$W/a"},
 		{"I1 claims: nothing is reversible without copies", "fs_write", `{"path":"a","content":""}`, without, "write R:idempotent !$W/a"},
 		{"I1 claims: a bad path touches nothing", "fs_write", `{"path":"../a","content":""}`, with, "write R:reversible,idempotent"},
@@ -213,22 +216,38 @@ func TestFilesClaims(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
-		for _, inside := range got {
-			rule, err := policy.ParseRule("fs_write("+inside+")", "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			args := with.args("fs_write", `{"path":"x/y, z/a","content":""}`)
-			claims, err := with.tools["fs_write"].ClaimsFor(args)
-			if err != nil {
-				t.Fatal(err)
-			}
-			info := with.tools["fs_write"].Info
-			if q := (tool.Request{Name: "fs_write", Tool: &info, Args: args, Claims: claims}); !rule.Covers(&q) {
-				t.Errorf("%s does not cover the call", inside)
-			}
-		}
+		with.covered("fs_write", `{"path":"x/y, z/a","content":""}`, got)
 	})
+	t.Run("I1 scopes: the folders that are made, those around", func(t *testing.T) {
+		const input = `{"path":"sub/y/z/a","content":"","parents":true}`
+		got, err := with.tools["fs_write"].Scopes(with.args("fs_write", input))
+		w := filepath.ToSlash(with.work)
+		want := []string{`path: "` + w + `/sub/y/**"`, `path: "` + w + `/sub/**"`, `path: "` + w + `/**"`}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+		with.covered("fs_write", input, got)
+	})
+}
+
+// covered wants each scope to be a rule that covers the call.
+func (b *fsBench) covered(name, input string, scopes []string) {
+	b.Helper()
+	for _, scope := range scopes {
+		rule, err := policy.ParseRule(name+"("+scope+")", "")
+		if err != nil {
+			b.Fatal(err)
+		}
+		args := b.args(name, input)
+		claims, err := b.tools[name].ClaimsFor(args)
+		if err != nil {
+			b.Fatal(err)
+		}
+		info := b.tools[name].Info
+		if q := (tool.Request{Name: name, Tool: &info, Args: args, Claims: claims}); !rule.Covers(&q) {
+			b.Errorf("%s does not cover the call", scope)
+		}
+	}
 }
 
 func ExampleFiles() {

@@ -116,7 +116,7 @@ func FuzzFilesSearch(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var want, got []int
+		var want []int
 		at := 0
 		for line := range bytes.Lines([]byte(text)) {
 			bare := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
@@ -125,18 +125,22 @@ func FuzzFilesSearch(f *testing.F) {
 			}
 			at += len(line)
 		}
-		var h fsHunt
-		s.hunt([]byte(text), &h)
-		for at := 0; ; {
-			start, end, ok := h.from(at)
-			if !ok {
-				break
+		for _, bite := range []int{s.bite, 2} {
+			s.bite = bite
+			var got []int
+			var h fsHunt
+			s.hunt(t.Context(), []byte(text), &h)
+			for at := 0; ; {
+				start, end, ok := h.from(at)
+				if !ok {
+					break
+				}
+				got = append(got, start)
+				at = end + 1
 			}
-			got = append(got, start)
-			at = end + 1
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q (fold %v) in %q: got lines at %v, want %v", pattern, fold, text, got, want)
+			if !slices.Equal(got, want) {
+				t.Errorf("%q (fold %v) in %q, %d bytes at a time: got lines at %v, want %v", pattern, fold, text, bite, got, want)
+			}
 		}
 	})
 }

@@ -28,7 +28,7 @@ func (w *fsGrepWorker) search(ctx context.Context, g *fsGrep, j *fsJob) {
 			j.found.large = append(j.found.large, g.p.below(rel).String())
 		}
 		if err == nil {
-			g.lines(&w.hunt, text, rel, &j.found)
+			g.lines(ctx, &w.hunt, text, rel, &j.found)
 		}
 	}
 }
@@ -78,8 +78,8 @@ func fsFill(size int64, into *[]byte, read func([]byte) (int, error)) ([]byte, e
 }
 
 // lines writes down what fits in one text.
-func (g *fsGrep) lines(h *fsHunt, text []byte, rel string, found *fsFound) {
-	g.search.hunt(text, h)
+func (g *fsGrep) lines(ctx context.Context, h *fsHunt, text []byte, rel string, found *fsFound) {
+	g.search.hunt(ctx, text, h)
 	name := ""
 	number, counted := 1, 0 // of the line that begins at counted
 	matches, shown := 0, 0  // shown: up to where lines were written
@@ -99,7 +99,7 @@ func (g *fsGrep) lines(h *fsHunt, text []byte, rel string, found *fsFound) {
 		if g.in.Output == "count" {
 			continue
 		}
-		if found.matches == g.in.Limit {
+		if found.matches == g.in.Limit || found.text.Len() > fsGrepText {
 			found.full = true
 			break
 		}
@@ -137,7 +137,7 @@ func (g *fsGrep) line(found *fsFound, text []byte, name string, number, start, e
 		fmt.Fprintf(&found.text, "%s-%d-%s\n", name, number-before, fsGrepShow(text[at:to], nil))
 		at = to + 1
 	}
-	fmt.Fprintf(&found.text, "%s:%d:%s\n", name, number, fsGrepShow(text[start:end], h.s.line.FindIndex(text[start:end])))
+	fmt.Fprintf(&found.text, "%s:%d:%s\n", name, number, fsGrepShow(text[start:end], h.find(text[start:end])))
 	at := min(end+1, len(text))
 	next, _, more := 0, 0, false
 	if g.in.Context > 0 {

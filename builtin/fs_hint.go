@@ -5,9 +5,20 @@ import (
 	"strings"
 )
 
+// Bounds of looking for what was meant.
+const (
+	fsMostHinted = 1 << 20 // bytes of the file
+	fsMostWanted = 50      // words of what was asked for
+)
+
 // fsHint says where the text that was not found is most likely meant, with what
 // stands there.
+// The nearest line costs as much as the file times the words of what was asked
+// for, so both are bounded.
 func fsHint(text, old string) string {
+	if len(text) > fsMostHinted {
+		return " Nothing like it was looked for in so long a file: read it again."
+	}
 	lines := strings.Split(text, "\n")
 	wanted := strings.Split(strings.Trim(old, "\r\n"), "\n")
 	if at := fsSameWords(lines, wanted); at >= 0 {
@@ -27,25 +38,31 @@ func fsHint(text, old string) string {
 }
 
 // fsSameWords is where lines stand that differ in white space only; -1: nowhere.
+// One search for all of them takes no longer where many lines are alike.
 func fsSameWords(lines, wanted []string) int {
-	plain := make([]string, len(wanted))
-	for i, w := range wanted {
-		plain[i] = strings.Join(strings.Fields(w), " ")
+	plain := func(list []string) string {
+		var b strings.Builder
+		b.WriteByte('\n')
+		for _, l := range list {
+			for i, word := range strings.Fields(l) {
+				if i > 0 {
+					b.WriteByte(' ')
+				}
+				b.WriteString(word)
+			}
+			b.WriteByte('\n')
+		}
+		return b.String()
 	}
-	if strings.Join(plain, "") == "" {
+	text, want := plain(lines), plain(wanted)
+	if strings.TrimSpace(want) == "" {
 		return -1
 	}
-next:
-	for i := range len(lines) - len(wanted) + 1 {
-		for j, w := range plain {
-			line := lines[i+j]
-			if len(line) > 4*len(w)+1000 || strings.Join(strings.Fields(line), " ") != w {
-				continue next
-			}
-		}
-		return i
+	before, _, ok := strings.Cut(text, want)
+	if !ok {
+		return -1
 	}
-	return -1
+	return strings.Count(before, "\n")
 }
 
 // fsLongest is the line that says most.
@@ -63,7 +80,9 @@ func fsLongest(lines []string) string {
 func fsWords(line string) map[string]bool {
 	words := make(map[string]bool)
 	for _, w := range strings.FieldsFunc(line, func(c rune) bool { return strings.ContainsRune(" \t\r()[]{},;:.\"'=", c) }) {
-		words[w] = true
+		if words[w] = true; len(words) == fsMostWanted {
+			break
+		}
 	}
 	return words
 }

@@ -1,6 +1,8 @@
 package builtin_test
 
 import (
+	"encoding/binary"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -42,6 +44,52 @@ func TestFilesSpecial(t *testing.T) {
 	t.Run("I1 special: walks pass them over", func(t *testing.T) {
 		check(t, b.on(t).do("fs_grep", `{"pattern":"."}`), "a:1:text")
 		check(t, b.on(t).do("fs_glob", `{"pattern":"*"}`), "a")
+	})
+}
+
+func TestFilesAttributes(t *testing.T) {
+	t.Parallel()
+	t.Run("I1 write: access list and attributes are kept, by undo too", func(t *testing.T) {
+		t.Parallel()
+		b := newFiles(t, map[string]string{"a": "old"})
+		file := filepath.Join(b.work, "a")
+		// user::rw- user:1234:rw- group::--- mask::rw- other::---
+		list := []byte{2, 0, 0, 0}
+		for _, e := range []struct {
+			tag, perm uint16
+			id        uint32
+		}{{1, 6, 1<<32 - 1}, {2, 6, 1234}, {4, 0, 1<<32 - 1}, {16, 6, 1<<32 - 1}, {32, 0, 1<<32 - 1}} {
+			list = binary.LittleEndian.AppendUint16(list, e.tag)
+			list = binary.LittleEndian.AppendUint16(list, e.perm)
+			list = binary.LittleEndian.AppendUint32(list, e.id)
+		}
+		want := map[string]string{"user.note": "mine", "user.empty": ""}
+		if err := syscall.Setxattr(file, "system.posix_acl_access", list, 0); err == nil {
+			want["system.posix_acl_access"] = string(list)
+		}
+		if err := errors.Join(syscall.Setxattr(file, "user.note", []byte("mine"), 0), syscall.Setxattr(file, "user.empty", nil, 0)); err != nil {
+			t.Skipf("no attributes here: %v", err)
+		}
+		kept := func(when string) {
+			for name, value := range want {
+				got := make([]byte, 1000)
+				if n, err := syscall.Getxattr(file, name, got); err != nil || string(got[:n]) != value {
+					t.Errorf("%s: %s: got %q, %v, want %q", when, name, got[:max(n, 0)], err, value)
+				}
+			}
+		}
+		b.do("fs_write", `{"path":"a","content":"new"}`)
+		kept("written")
+		b.do("fs_edit", `{"path":"a","edits":[{"old":"new","new":"newer"}]}`)
+		kept("edited")
+		changes, err := b.history.List(t.Context())
+		if err != nil || len(changes) != 2 {
+			t.Fatalf("got %v, %v, want two changes", changes, err)
+		}
+		if _, err := b.history.Restore(t.Context(), changes[0].ID, false); err != nil {
+			t.Fatal(err)
+		}
+		kept("restored")
 	})
 }
 

@@ -47,7 +47,7 @@ func (s *fsSet) list(ctx context.Context, in fsListIn) (tool.Result, error) {
 		return tool.Result{}, s.fail(p, err)
 	}
 	defer f.Close()
-	entries, whole, err := fsEntries(ctx, f)
+	entries, whole, err := fsEntries(ctx, f, fsMostNames)
 	if err != nil {
 		return tool.Result{}, s.fail(p, err)
 	}
@@ -115,13 +115,13 @@ func fsName(name string) string {
 }
 
 // fsEntries are what is in a folder, in the order of paths: a folder stands where
-// what is in it would.
-func fsEntries(ctx context.Context, f *os.File) (list []fs.DirEntry, whole bool, err error) {
-	for len(list) < fsMostNames {
+// what is in it would. Whole: there are no more than those.
+func fsEntries(ctx context.Context, f *os.File, most int) (list []fs.DirEntry, whole bool, err error) {
+	for len(list) <= most {
 		if err := ctx.Err(); err != nil {
 			return nil, false, context.Cause(ctx)
 		}
-		some, err := f.ReadDir(4096)
+		some, err := f.ReadDir(min(4096, most+1-len(list)))
 		list = append(list, some...)
 		if errors.Is(err, io.EOF) {
 			whole = true
@@ -131,6 +131,7 @@ func fsEntries(ctx context.Context, f *os.File) (list []fs.DirEntry, whole bool,
 			return nil, false, err
 		}
 	}
+	list = list[:min(len(list), most)]
 	slices.SortFunc(list, fsByPath)
 	return list, whole, nil
 }

@@ -23,9 +23,12 @@ func (e fsOff) Error() string { return string(e) }
 // nothing, whatever the file system says.
 func (s *fsSet) named(p fsPlace, write bool) error {
 	full := filepath.Join(p.root.real, filepath.FromSlash(p.rel))
+	// Part by part: letters of one case may take more bytes than those of the other.
+	parts := strings.Split(full, string(filepath.Separator))
 	under := func(list []string) bool {
 		return slices.ContainsFunc(list, func(name string) bool {
-			return len(full) >= len(name) && strings.EqualFold(full[:len(name)], name) && (len(full) == len(name) || os.IsPathSeparator(full[len(name)]))
+			off := strings.Split(name, string(filepath.Separator))
+			return len(parts) >= len(off) && slices.EqualFunc(parts[:len(off)], off, strings.EqualFold)
 		})
 	}
 	if p.root.hidden || under(s.hidden) {

@@ -19,9 +19,9 @@ import (
 // so that nothing else cuts it.
 const (
 	fsReadLines = 2000
-	fsReadLine  = 2000   // characters of one line
-	fsReadText  = 60_000 // characters in all
-	fsReadCount = 256 << 20
+	fsReadLine  = 2000      // characters of one line
+	fsReadText  = 60_000    // characters in all
+	fsReadCount = 256 << 20 // bytes that are read to count lines, or to find the end of one
 )
 
 type fsReadIn struct {
@@ -88,6 +88,9 @@ func fsShow(ctx context.Context, p fsPlace, f *os.File, info fs.FileInfo, in fsR
 	if err := l.run(); err != nil {
 		return nil, err
 	}
+	if l.shown == 0 && l.endless > 0 {
+		return nil, fsOff(fmt.Sprintf("%s has more than %d bytes in line %d; what is behind it is not read.", p, fsReadCount, l.endless))
+	}
 	if l.shown == 0 {
 		return nil, fsOff(fmt.Sprintf("%s has %d lines, got offset %d.", p, l.total, in.Offset))
 	}
@@ -111,6 +114,7 @@ type fsLines struct {
 	more         bool // there are lines behind those that are shown
 	crlf, bad    int  // lines that end in CRLF, lines that are not UTF-8
 	cut          []int
+	endless      int // a line whose end was not looked for any further; 0: none
 }
 
 func (l *fsLines) run() error {
@@ -121,6 +125,13 @@ func (l *fsLines) run() error {
 		}
 		if size == 0 && !ended {
 			l.total = n - 1
+			return nil
+		}
+		if size > fsReadCount {
+			if l.total = -1; n >= l.first {
+				l.add(line, size, false)
+			}
+			l.endless = n
 			return nil
 		}
 		if n < l.first {
@@ -152,6 +163,8 @@ func (l *fsLines) next(wanted bool) (line []byte, size int, ended bool, err erro
 			return line, size, false, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, 0, false, err
+		case size > fsReadCount:
+			return line, size, false, nil
 		}
 	}
 }
@@ -225,6 +238,8 @@ func (l *fsLines) notes(enc fsEncoding) string {
 	say := func(format string, args ...any) { notes = append(notes, "["+fmt.Sprintf(format, args...)+"]") }
 	last := l.first + l.shown - 1
 	switch {
+	case l.endless > 0:
+		say("line %d has more than %d bytes; what is behind it is not read", l.endless, fsReadCount)
 	case l.more && l.total < 0:
 		say("lines %d to %d of a file of %d bytes; read on with offset %d", l.first, last, l.size, last+1)
 	case l.more:
@@ -251,15 +266,18 @@ func (l *fsLines) notes(enc fsEncoding) string {
 }
 
 // fsNumbers is a list of numbers in words, the first few of them.
-func fsNumbers(what string, list []int) string {
+func fsNumbers(what string, list []int) string { return fsNumbersOf(what, list, len(list)) }
+
+// fsNumbersOf is fsNumbers for a list that is only the beginning of one.
+func fsNumbersOf(what string, list []int, total int) string {
 	const most = 10
-	if len(list) != 1 {
+	if total != 1 {
 		what += "s"
 	}
 	text := strings.Trim(fmt.Sprint(list[:min(len(list), most)]), "[]")
 	text = what + " " + strings.ReplaceAll(text, " ", ", ")
-	if len(list) > most {
-		text += fmt.Sprintf(" and %d more", len(list)-most)
+	if total > most {
+		text += fmt.Sprintf(" and %d more", total-most)
 	}
 	return text
 }

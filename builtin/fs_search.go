@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -17,12 +16,20 @@ import (
 // are given to the automaton; where there is no such piece it runs over the
 // whole text at once.
 type fsSearch struct {
-	line  *regexp.Regexp // for one line
-	whole *regexp.Regexp // for a text of many: does not go across line ends
+	line  *regexp.Regexp // does not go across line ends
 	any   []fsPiece      // each match holds one of them; empty: not known
 	plain bool           // a line that holds a piece is a match
 	run   *fsRun         // where there is no piece: each match holds such a run
+	bite  int            // bytes that the automaton is given before it is asked whether to go on
 }
+
+// An automaton takes as many steps for a byte as it has states, so both are
+// bounded: how many it may have, and how many steps it goes without a look at
+// whether anybody still waits.
+const (
+	fsMostStates = 10_000
+	fsMostSteps  = 16 << 20
+)
 
 // fsPiece is a fixed text.
 type fsPiece struct {
@@ -55,12 +62,18 @@ func fsNewSearch(pattern string, fold bool) (*fsSearch, error) {
 		return nil, errors.New("pattern: got a line end, want a pattern for one line")
 	}
 	s := &fsSearch{}
-	text := tree.String()
-	if s.line, err = regexp.Compile(text); err != nil {
+	simple := tree.Simplify()
+	prog, err := syntax.Compile(simple)
+	if err != nil {
 		return nil, fmt.Errorf("pattern: %w", err)
 	}
-	s.whole = s.line
-	simple := tree.Simplify()
+	if len(prog.Inst) > fsMostStates {
+		return nil, fmt.Errorf("pattern: got one of %d states, want at most %d: repeat less, such as x* for x{0,1000}", len(prog.Inst), fsMostStates)
+	}
+	s.bite = fsMostSteps / len(prog.Inst)
+	if s.line, err = regexp.Compile(tree.String()); err != nil {
+		return nil, fmt.Errorf("pattern: %w", err)
+	}
 	s.any = fsPieces(simple)
 	s.plain = simple.Op == syntax.OpLiteral && len(s.any) == 1 && !s.any[0].fold
 	if len(s.any) == 0 {
@@ -173,112 +186,4 @@ func fsPieceOf(text string, fold bool) (p fsPiece, ok bool) {
 		p.third = p.third || c|0x20 == 'k' || c|0x20 == 's' || c >= utf8.RuneSelf
 	}
 	return p, p.lower != 0
-}
-
-// fsHunt is a search through one text.
-type fsHunt struct {
-	s    *fsSearch
-	text []byte
-	next []int // of each piece where it comes next, twice: in lower and in upper case
-	slow bool  // has \r, so $ must be tried line by line
-}
-
-func (s *fsSearch) hunt(text []byte, h *fsHunt) {
-	h.s, h.text = s, text
-	h.slow = bytes.IndexByte(text, '\r') >= 0
-	h.next = h.next[:0]
-	for range s.any {
-		h.next = append(h.next, -1, -1)
-	}
-}
-
-// from is the first line at or behind an offset, which is the beginning of a
-// line, that the pattern fits. False: there is none.
-func (h *fsHunt) from(at int) (start, end int, ok bool) {
-	for at < len(h.text) {
-		hit := h.candidate(at)
-		if hit < 0 {
-			return 0, 0, false
-		}
-		start = at + bytes.LastIndexByte(h.text[at:hit], '\n') + 1
-		end = len(h.text)
-		if i := bytes.IndexByte(h.text[hit:], '\n'); i >= 0 {
-			end = hit + i
-		}
-		if h.s.plain || len(h.s.any) == 0 && h.s.run == nil && !h.slow || h.s.line.Match(bytes.TrimSuffix(h.text[start:end], []byte{'\r'})) {
-			return start, end, true
-		}
-		at = end + 1
-	}
-	return 0, 0, false
-}
-
-// candidate is an offset in the next line that may fit.
-func (h *fsHunt) candidate(at int) int {
-	if len(h.s.any) == 0 {
-		if h.s.run != nil {
-			return h.s.run.next(h.text, at)
-		}
-		if h.slow {
-			return at
-		}
-		loc := h.s.whole.FindIndex(h.text[at:])
-		if loc == nil || at+loc[0] == len(h.text) && h.text[len(h.text)-1] == '\n' {
-			return -1 // what is behind the last line end is no line
-		}
-		return at + loc[0]
-	}
-	best := -1
-	for i, p := range h.s.any {
-		if hit := h.piece(p, at, h.next[2*i:2*i+2]); hit >= 0 && (best < 0 || hit < best) {
-			best = hit
-		}
-	}
-	return best
-}
-
-// piece is where a piece comes next, or may; -1: nowhere.
-func (h *fsHunt) piece(p fsPiece, at int, next []int) int {
-	if !p.fold {
-		return h.seek(&next[0], at, func(b []byte) int { return bytes.Index(b, p.text) })
-	}
-	for {
-		hit := h.seek(&next[0], at, func(b []byte) int { return bytes.IndexByte(b, p.lower) })
-		if up := h.seek(&next[1], at, func(b []byte) int { return bytes.IndexByte(b, p.upper) }); hit < 0 || up >= 0 && up < hit {
-			hit = up
-		}
-		if hit < 0 || p.third || p.folds(h.text, hit) {
-			return hit
-		}
-		at = hit + 1
-	}
-}
-
-// folds reports whether the piece stands where its letter was found.
-func (p fsPiece) folds(text []byte, hit int) bool {
-	from := hit - p.at
-	if from < 0 || from+len(p.text) > len(text) {
-		return false
-	}
-	for i, c := range p.text {
-		if d := text[from+i]; c != d && (c|0x20 != d|0x20 || c|0x20 < 'a' || c|0x20 > 'z') {
-			return false
-		}
-	}
-	return true
-}
-
-// seek remembers where something comes next: an offset that is not before at is
-// still right, and len(text) is nowhere.
-func (h *fsHunt) seek(known *int, at int, find func([]byte) int) int {
-	if *known < at {
-		*known = len(h.text)
-		if i := find(h.text[at:]); i >= 0 {
-			*known = at + i
-		}
-	}
-	if *known == len(h.text) {
-		return -1
-	}
-	return *known
 }

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -23,7 +24,10 @@ type fsWalk struct {
 	files func(fsBatch) bool
 
 	top    string // where it begins, from the root
+	most   int    // names of one folder; 0: fsMostNames
 	closed int    // folders that could not be read
+	wide   int    // folders with more names than were looked at
+	deep   int    // folders that are too deep to be entered
 	stop   bool
 }
 
@@ -128,7 +132,10 @@ func (w *fsWalk) folder(ctx context.Context, at *os.Root, rel string, ignores []
 	d, err := fsOpenFolder(at)
 	if err == nil {
 		defer d.release()
-		entries, _, err = fsEntries(ctx, d.list)
+		var whole bool
+		if entries, whole, err = fsEntries(ctx, d.list, cmp.Or(w.most, fsMostNames)); err == nil && !whole {
+			w.wide++
+		}
 	}
 	if err != nil {
 		if ctx.Err() != nil || depth == 0 {
@@ -158,6 +165,9 @@ func (w *fsWalk) folder(ctx context.Context, at *os.Root, rel string, ignores []
 		if w.stop {
 			return nil
 		}
+		if ctx.Err() != nil { // a long .gitignore takes its time for each name
+			return context.Cause(ctx)
+		}
 		name := path.Join(rel, e.Name())
 		if !w.wants(e, name, ignores) {
 			continue
@@ -168,7 +178,11 @@ func (w *fsWalk) folder(ctx context.Context, at *os.Root, rel string, ignores []
 			}
 			continue
 		}
-		if depth == fsDeepest || w.enters != nil && !w.enters(name) {
+		if w.enters != nil && !w.enters(name) {
+			continue
+		}
+		if depth == fsDeepest {
+			w.deep++
 			continue
 		}
 		flush()
@@ -203,8 +217,15 @@ func (w *fsWalk) wants(e fs.DirEntry, name string, ignores []*fsIgnore) bool {
 
 // note says what was not looked at.
 func (w *fsWalk) note() string {
-	if w.closed == 0 {
-		return ""
+	var b strings.Builder
+	if w.closed > 0 {
+		fmt.Fprintf(&b, "[%s could not be read]\n", fsCount(w.closed, "folder"))
 	}
-	return fmt.Sprintf("[%s could not be read]\n", fsCount(w.closed, "folder"))
+	if w.wide > 0 {
+		fmt.Fprintf(&b, "[in %s only %d names were looked at; there are more]\n", fsCount(w.wide, "folder"), cmp.Or(w.most, fsMostNames))
+	}
+	if w.deep > 0 {
+		fmt.Fprintf(&b, "[%s more than %d deep not looked at: begin further down with path]\n", fsCount(w.deep, "folder"), fsDeepest)
+	}
+	return b.String()
 }

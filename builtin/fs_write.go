@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -28,15 +29,25 @@ type fsWriteIn struct {
 
 func (s *fsSet) writeTool() (*tool.Tool, error) {
 	return fsWriter(s, "fs_write", true,
-		func(in fsWriteIn) string { return in.Path }, nil,
+		func(in fsWriteIn) (string, bool) { return in.Path, in.Parents }, nil,
 		func(ctx context.Context, in fsWriteIn) (string, error) {
 			p, err := s.file(in.Path)
 			if err != nil {
 				return "", err
 			}
-			was, there, err := s.content(ctx, p)
-			if err != nil {
+			_, err = s.plan(ctx, p, []byte(in.Content), "", in.Parents)
+			switch {
+			case errors.Is(err, fsSame()):
+				return fmt.Sprintf("%s stays as it is.", p), nil
+			case err != nil:
 				return "", s.fail(p, err)
+			}
+			was, there, err := s.content(ctx, p)
+			switch {
+			case ctx.Err() != nil:
+				return "", context.Cause(ctx)
+			case err != nil: // too large, or it can be replaced but not read
+				return fmt.Sprintf("%s: all of it is replaced by %s; what it holds now cannot be shown.", p, fsCount(fsLineCount(in.Content), "line")), nil
 			}
 			return fsDiff(p, was, []byte(in.Content), there), nil
 		}, s.write)
@@ -97,32 +108,56 @@ func (s *fsSet) content(ctx context.Context, p fsPlace) (text []byte, there bool
 // fsSame says that a file needs no change.
 func fsSame() error { return fsOff("nothing to change") }
 
+// fsPlan is what changing a file takes, once nothing is known to stand in the way.
+type fsPlan struct {
+	guard   fsGuard
+	lacking []string // folders to make
+	keep    inside.Keep
+}
+
+// plan looks at all that a change depends on, and changes nothing: a preview asks
+// it, too, so that it does not promise what would fail.
+func (s *fsSet) plan(ctx context.Context, p fsPlace, content []byte, expect string, parents bool) (plan fsPlan, err error) {
+	if err = s.named(p, true); err != nil {
+		return plan, err
+	}
+	plan.guard = s.guard(true)
+	if plan.lacking, err = s.lacking(p, plan.guard, parents); err == nil && len(plan.lacking) == 0 {
+		plan.keep, err = s.mayReplace(ctx, p, plan.guard, content, expect)
+	}
+	return plan, err
+}
+
 // change gives a file new content. Where expect is not "", it is the digest of
 // what the file must still hold. It reports whether there was a file.
 func (s *fsSet) change(ctx context.Context, p fsPlace, content []byte, expect string, parents bool) (there bool, err error) {
-	if err := s.named(p, true); err != nil {
-		return false, err
-	}
-	g := s.guard(true)
-	lacking, err := s.lacking(p, g, parents)
+	plan, err := s.plan(ctx, p, content, expect, parents)
 	if err != nil {
 		return false, err
 	}
-	var keep inside.Keep
-	if len(lacking) == 0 {
-		if keep, err = s.mayReplace(ctx, p, g, content, expect); err != nil {
-			return false, err
-		}
-	}
-	step, err := s.begin(ctx, p, content, lacking, expect)
+	step, err := s.begin(ctx, p, content, plan.lacking, expect)
 	if err != nil {
 		return false, err
 	}
-	err = s.put(ctx, p, g, content, keep, lacking)
+	err = s.put(ctx, p, plan, content)
 	if step != nil {
 		err = step.End(ctx, err)
 	}
-	return keep.Like, err
+	return plan.keep.Like, err
+}
+
+// makes is what writing a file brings into being or changes: the file, or the
+// outermost folder that has to be made for it. Another call may depend on such a
+// folder as much as on the file.
+func (s *fsSet) makes(p fsPlace, parents bool) fsPlace {
+	made := p
+	for at := p.below(p.dir()); parents && at.rel != "."; at = at.below(at.dir()) {
+		if _, err := os.Lstat(filepath.Join(at.root.real, filepath.FromSlash(at.rel))); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		made = at
+	}
+	return made
 }
 
 // lacking are the folders of a path that are not there.
@@ -179,7 +214,7 @@ func (s *fsSet) mayReplace(ctx context.Context, p fsPlace, g fsGuard, content []
 	if f != nil && info.Size() == int64(len(content)) && fsHolds(ctx, f, content) {
 		return keep, fsSame()
 	}
-	return inside.KeepOf(info), nil
+	return inside.KeepOf(f, info)
 }
 
 func fsHolds(ctx context.Context, f *os.File, content []byte) bool {
@@ -213,6 +248,15 @@ func (s *fsSet) begin(ctx context.Context, p fsPlace, content []byte, lacking []
 		c.Tool = r.Tool.Name
 	}
 	step, err := s.undo.Begin(ctx, c)
+	if err != nil && ctx.Err() == nil {
+		// About the copy, not about the file: what the system says of one must not be
+		// read as if it were about the other.
+		text := fmt.Sprintf("%s: no copy of it could be kept by which the change could be undone. Nothing was changed.", p)
+		if errors.Is(err, syscall.ENOSPC) {
+			text = fmt.Sprintf("%s: the disk is full. Nothing was changed.", p)
+		}
+		err = &tool.Error{Kind: tool.Failed, Text: text, Detail: fmt.Sprintf("%s: %v", p.path(), err), Cause: err}
+	}
 	if err != nil {
 		if ctx.Err() != nil || errors.Is(err, syscall.ENOSPC) {
 			return nil, err
@@ -228,7 +272,7 @@ func (s *fsSet) begin(ctx context.Context, p fsPlace, content []byte, lacking []
 }
 
 // put writes the file. Folders that it made are taken away where it fails.
-func (s *fsSet) put(ctx context.Context, p fsPlace, g fsGuard, content []byte, keep inside.Keep, lacking []string) (err error) {
+func (s *fsSet) put(ctx context.Context, p fsPlace, plan fsPlan, content []byte) (err error) {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
@@ -243,17 +287,17 @@ func (s *fsSet) put(ctx context.Context, p fsPlace, g fsGuard, content []byte, k
 			fsUnmake(top, made)
 		}
 	}()
-	if len(lacking) > 0 {
-		if made, err = inside.MakeFolders(top, p.dir(), g.part); err != nil {
+	if len(plan.lacking) > 0 {
+		if made, err = inside.MakeFolders(top, p.dir(), plan.guard.part); err != nil {
 			return err
 		}
 	}
-	at, err := inside.Folder(top, p.dir(), g.part)
+	at, err := inside.Folder(top, p.dir(), plan.guard.part)
 	if err != nil {
 		return err
 	}
 	defer at.Close()
-	return inside.Replace(at, p.base(), bytes.NewReader(content), keep)
+	return inside.Replace(at, p.base(), bytes.NewReader(content), plan.keep)
 }
 
 func fsUnmake(top *os.Root, made []string) {

@@ -66,3 +66,17 @@ func rename(root, path string) bool {
 	}
 	return top.RemoveAll(name) == nil
 }
+
+// cleaned are paths whose folder is the real one; themselves they may be links.
+func cleaned(paths []string) []string {
+	var all []string
+	for _, path := range paths {
+		path = filepath.Clean(path)
+		// The folder it is in is the real one; itself it may be a link.
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			path = filepath.Join(dir, filepath.Base(path))
+		}
+		all = append(all, path)
+	}
+	return all
+}

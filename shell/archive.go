@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -17,11 +18,17 @@ func judgeTar(args []word) string {
 		case text == "--list":
 			lists = true
 		case strings.HasPrefix(text, "--file="):
+			if file != "" {
+				return "it has more than one archive"
+			}
 			file = text[len("--file="):]
 		case text == "--verbose" || text == "--gzip" || text == "--bzip2" || text == "--xz" || text == "--zstd" || text == "--wildcards" || text == "--full-time" || text == "--numeric-owner":
 		case i == 0 && a.fixed() && !strings.HasPrefix(text, "-"), a.fixed() && strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--") && len(text) > 1:
 			letters := strings.TrimPrefix(text, "-")
 			at := strings.IndexByte(letters, 'f')
+			if at >= 0 && file != "" {
+				return "it has more than one archive"
+			}
 			if at >= 0 && at+1 < len(letters) && text[0] == '-' {
 				file, letters = letters[at+1:], letters[:at]
 			} else if at >= 0 {
@@ -44,7 +51,7 @@ func judgeTar(args []word) string {
 		return "without -t it may write"
 	case file == "" || strings.HasPrefix(file, computed):
 		return "its archive is not known"
-	case strings.Contains(strings.SplitN(file, "/", 2)[0], ":"), !strings.Contains(file, "/") && strings.Contains(file, computed):
+	case strings.ContainsAny(strings.SplitN(file, "/", 2)[0], ":"+computed):
 		return "its archive may be on another machine"
 	}
 	return ""
@@ -56,7 +63,7 @@ func judgeJar(args []word) string {
 		return "without t it may write"
 	}
 	for _, a := range args[1:] {
-		if !a.fixed() || !a.plain() {
+		if !a.fixed() || !a.plain() || strings.HasPrefix(a.text, "@") {
 			return shown(a) + " may be a flag"
 		}
 	}
@@ -82,7 +89,16 @@ func judgeAr(args []word) string {
 
 // judgeUnzip judges unzip: listing, testing and printing.
 func judgeUnzip(args []word) string {
-	return needs("-l -v -p -t -Z -c", "-lvptqcZ1sm -P: -x")(args)
+	at := slices.IndexFunc(args, func(a word) bool { return !strings.HasPrefix(a.text, "-") })
+	if at < 0 {
+		return "without an archive it is not known to only read"
+	}
+	for _, a := range args[at+1:] { // members; flags are none here, but for these
+		if strings.HasPrefix(a.text, "-d") || strings.HasPrefix(a.start(), "-") && a.text != "-x" || a.splits {
+			return shown(a) + " may be a flag"
+		}
+	}
+	return needs("-l -v -p -t -Z -c", "-lvptqcZ1sm")(args[:at+1])
 }
 
 // judgeCpio judges cpio: listing what comes in.

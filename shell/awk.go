@@ -17,7 +17,7 @@ flags:
 			if i++; i < len(args) && !args[i].one() {
 				return shown(args[i]) + " may become a flag"
 			}
-		case strings.HasPrefix(text, "-F") && a.one(), strings.HasPrefix(text, "-v") && len(text) > 2 && a.one():
+		case strings.HasPrefix(text, "-F") && len(text) > 2 && a.one(), strings.HasPrefix(text, "-v") && len(text) > 2 && a.one():
 		case strings.HasPrefix(text, "--field-separator=") && a.one(), strings.HasPrefix(text, "--assign=") && a.one():
 		case a.text == "--posix" || a.text == "--re-interval" || a.text == "--traditional" || a.text == "--sandbox" || a.text == "-P" || a.text == "-c" || a.text == "-b" || a.text == "-S":
 		case !a.fixed() && text == "", strings.HasPrefix(text, "-"):
@@ -49,7 +49,7 @@ flags:
 // no getline, no pipe, no print into something, no extension. It gives up where
 // the text can be read in two ways.
 func awkReads(program string) bool {
-	for _, bad := range [...]string{"system", "getline", "@", "/inet", "extension", "PROCINFO", "fflush"} {
+	for _, bad := range [...]string{"system", "getline", "@", "/inet", "ARGV", "extension", "PROCINFO", "fflush"} {
 		if strings.Contains(program, bad) {
 			return false
 		}
@@ -125,11 +125,16 @@ func awkReads(program string) bool {
 		case c == '(' || c == '[':
 			depth++
 		case c == ')' || c == ']':
-			depth--
+			if depth--; depth < 0 {
+				return false
+			}
 		case c == '\n' && last != 0 && strings.IndexByte(",&|?:", last) >= 0:
 			i++ // the statement goes on
 			continue
 		case c == ';' || c == '}' || c == '{' || c == '\n':
+			if printing >= 0 && depth > printing {
+				return false
+			}
 			printing = -1
 			if depth != 0 && c != ';' && c != '\n' {
 				return false

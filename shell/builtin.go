@@ -123,11 +123,12 @@ func judgeSet(args []word) string {
 	return ""
 }
 
-// judgeShopt judges shopt: how globs are read, not how lines are.
+// judgeShopt judges shopt: how globs are read, not how lines are. With nullglob
+// a word may go, and the next take its place.
 func judgeShopt(args []word) string {
 	for _, a := range args {
 		switch a.text {
-		case "-s", "-u", "-p", "-q", "nullglob", "globstar", "dotglob", "nocaseglob", "failglob", "nocasematch":
+		case "-s", "-u", "-p", "-q", "globstar", "dotglob", "nocaseglob", "failglob", "nocasematch":
 		default:
 			return shown(a) + " is not among the options that change nothing"
 		}
@@ -212,7 +213,9 @@ func behind(name string, args []word) ([]word, string) {
 			return nil, "the flag " + a.text + " is not among those that only read"
 		}
 		if takes {
-			i++
+			if i++; i < len(args) && !args[i].one() {
+				return nil, shown(args[i]) + " may be more than the value of " + a.text
+			}
 		}
 	}
 	if name == "timeout" {

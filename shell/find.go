@@ -35,9 +35,7 @@ func judgeFind(args []word) string {
 			if i++; i >= len(args) {
 				return text + " lacks its value"
 			}
-			// Files that a glob finds may stand for more than the value, but
-			// none of them is an action if all have a dot or a slash in them.
-			if v := args[i]; v.splits || v.braces || v.many && !strings.ContainsAny(v.text, "./") {
+			if v := args[i]; v.splits || v.braces || v.many && !noAction(v) {
 				return shown(v) + " may become more than one word"
 			}
 		default:
@@ -45,4 +43,11 @@ func judgeFind(args []word) string {
 		}
 	}
 	return ""
+}
+
+// noAction reports whether no file that a glob finds is an action: they may
+// stand for more than the value, but all have a dot or a slash in them. One in
+// brackets is only one of the characters that may stand there.
+func noAction(glob word) bool {
+	return strings.ContainsAny(glob.start(), "./") || strings.ContainsAny(glob.text[strings.LastIndexByte(glob.text, ']')+1:], "./")
 }

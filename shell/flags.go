@@ -81,7 +81,7 @@ func (r row) command(name string, args []word) verdict {
 			return verdict{local: true}
 		}
 		if !strings.HasPrefix(a.text, "-") {
-			if table(name + " " + a.text).listed {
+			if a.text != "" && !strings.ContainsAny(a.text, " \t\n") && table(name+" "+a.text).listed {
 				return judgeCommand(name+" "+a.text, args[i+1:])
 			}
 			return verdict{why: a.text + " is not among its commands that only read"}
@@ -91,7 +91,9 @@ func (r row) command(name string, args []word) verdict {
 			return verdict{why: "the flag " + a.text + " is not among those that only read"}
 		}
 		if takes {
-			i++
+			if i++; i < len(args) && !args[i].one() {
+				return verdict{why: shown(args[i]) + " may be more than the value of " + a.text}
+			}
 		}
 	}
 	if table(name + " ").listed { // without any command
@@ -107,6 +109,8 @@ func (r row) check(args []word) (operands []word, why string) {
 		a := args[i]
 		start := a.start()
 		switch {
+		case a.text == "--" && strings.Contains(r.flags, "~"):
+			return nil, "-- may not end its flags"
 		case a.text == "--":
 			for _, o := range args[i+1:] {
 				if most >= 0 && !o.one() {
@@ -198,7 +202,8 @@ func (r row) letters(text string) (takes, ok bool) {
 		case 0:
 			return false, false
 		case ':':
-			return i+1 == len(text), true
+			// What is computed may be empty: then the next word is the value.
+			return i+1 == len(text), !strings.HasPrefix(text[i+1:], computed)
 		case '?':
 			return false, true
 		}

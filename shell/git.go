@@ -10,6 +10,9 @@ import (
 func judgeGitLog(name string) func([]word) string {
 	return func(args []word) string {
 		for _, a := range args {
+			if name == "git reflog" && !a.fixed() {
+				return shown(a) + " may become a command of it that writes"
+			}
 			if name == "git reflog" && slices.Contains([]string{"expire", "delete", "drop", "write", "exists"}, a.text) {
 				return a.text + " may write"
 			}
@@ -34,23 +37,32 @@ func judgeGitFormat(string) func([]word) string {
 // judgeGitBranch judges git branch: an operand makes a branch, unless it is a
 // pattern of those to list.
 func judgeGitBranch(args []word) string {
-	return listing(args, "--list", "-l", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "--show-current", "-a", "-r", "-v", "-vv", "--all", "--remotes")
+	if why := listing(args, "--contains", "--no-contains", "--points-at"); why != "" {
+		return why
+	}
+	if i := slices.IndexFunc(args, func(a word) bool { return a.text == "-l" }); i >= 0 && slices.ContainsFunc(args, func(a word) bool { return !strings.HasPrefix(a.text, "-") }) {
+		return "-l has meant to keep a log of a new branch"
+	}
+	return ""
 }
 
 // judgeGitTag judges git tag likewise.
 func judgeGitTag(args []word) string {
-	return listing(args, "--list", "-l", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "-n")
+	return listing(args, "--contains", "--no-contains", "--points-at")
 }
 
 // listing refuses operands without a flag that surely lists.
 func listing(args []word, flags ...string) string {
 	operand, lists := "", false
 	for i, a := range args {
+		if a.text == "--" {
+			return "-- may make what follows a new name"
+		}
 		name, _, _ := strings.Cut(a.text, "=")
 		switch {
 		case strings.HasPrefix(a.text, "-"):
 			lists = lists || name == "--list" || name == "-l"
-		case i > 0 && slices.Contains([]string{"--sort", "--format", "--contains", "--no-contains", "--points-at", "--abbrev"}, args[i-1].text) && a.one():
+		case i > 0 && slices.Contains([]string{"--sort", "--format", "--contains", "--no-contains", "--points-at"}, args[i-1].text) && a.one():
 			lists = lists || slices.Contains(flags, args[i-1].text)
 		case i > 0 && (args[i-1].text == "--merged" || args[i-1].text == "--no-merged") && a.one():
 		default:

@@ -19,6 +19,9 @@ func GitEnvironment() []string {
 		{"core.pager", "cat"},
 		{"diff.autoRefreshIndex", "false"},
 		{"diff.ignoreSubmodules", "all"}, // git in a submodule would not have this environment
+		{"diff.submodule", "short"},
+		{"status.submoduleSummary", "false"},
+		{"log.diffMerges", "separate"}, // to merge again runs drivers of merges
 		{"log.showSignature", "false"},
 		{"gpg.program", "false"},
 		{"gpg.ssh.program", "false"},

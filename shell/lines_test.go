@@ -27,7 +27,7 @@ kill -l
 kill -l 9
 trap -p
 shopt
-shopt -s nullglob; echo *.none
+shopt -s dotglob; echo *.none
 set -euo pipefail; ls
 command -v ls
 command ls -l

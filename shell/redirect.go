@@ -70,11 +70,10 @@ func redirection(r *syntax.Redirect) redirected {
 	if mayConnect(target) {
 		return redirectsNetwork
 	}
-	switch target.text {
-	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2":
-		if r.Op != syntax.RdrInOut {
-			return redirectsNothing
-		}
+	// Not /dev/stdout and its like: Linux opens anew, to write, what the stream is
+	// of, and that may be a file which the line only opened to read.
+	if target.text == "/dev/null" && r.Op != syntax.RdrInOut {
+		return redirectsNothing
 	}
 	return redirectsOut
 }

@@ -61,12 +61,12 @@ func TestRuleSlips(t *testing.T) {
 	lines := []string{
 		"go test; rm x", "go test && rm x", "go test || rm x", "go test | sh", "go test |& sh", "go test & rm x", "go test &", "go test\nrm x", "rm x; go test", "(go test; rm x)", "{ go test; rm x; }",
 		"go test $(rm x)", "go test `rm x`", "go test \"$(rm x)\"", "go test <(rm x)", "go test >(rm x)", "go test ${x:-$(rm y)}", "go test ${x/y/$(rm z)}", "go test <<E\n$(rm x)\nE", "go test <<< $(rm x)",
-		"go test > x", "go test >> x", "go test >| x", "go test &> x", "go test 2> x", "go test <> x", "go test >& x", "go test > $x", "go test {fd}> x", "go test < /dev/tcp/a/1", "go test < $x",
+		"go test > x", "go test >> x", "go test >| x", "go test &> x", "go test 2> x", "go test <> x", "go test >& x", "go test > $x", "go test {fd}> x", "go test < /dev/tcp/a/1", "go test < $x", "go test 1< x > /dev/stdout", "go test 2< x 2> /dev/fd/2",
 		"PATH=. go test", "PATH=.; go test", "export PATH=.; go test", "declare PATH=.; go test", "GOFLAGS=-exec=./x go test", "LD_PRELOAD=./x go test", "for PATH in .; do go test; done", "read PATH <<< .; go test", "printf -v PATH .; go test", "BASH_ENV=x; go test", "a=1 b=2 GOFLAGS=x go test",
 		"go() { rm x; }; go test", "function go { rm x; }; go test", "alias go=rm; go test", "hash -p ./x go; go test", "enable -f x go; go test", "trap 'rm x' EXIT; go test", "cd /elsewhere && go test", "pushd x; go test", "shopt -s expand_aliases; go test", "set -- x; go test", "source x; go test", ". x; go test",
 		"./go test", "/tmp/go test", "$GO test", "${x:-go} test", "{go,rm} test", "g? test", "~/go test", "$(echo go) test", "go $x", "go $x test", "go {test,build}", "go te*",
 		"sudo go test", "env go test", "timeout 5 go test", "nice go test", "xargs go test", "bash -c 'go test'", "bash -c 'go test; rm x'", "eval go test", "eval 'go test; rm x'", "exec go test", "command go test", "find . -exec go test {} +", "nohup go test", "time -p rm x; go test", "coproc go test",
-		"if rm x; then go test; fi", "while rm x; do go test; done", "case $(rm x) in *) go test;; esac", "[[ $(rm x) ]] && go test", "[[ -v 'a[$(rm x)]' ]] && go test", "[[ 1 -eq 'a[$(rm x)]' ]] && go test", "(( a[$(rm x)] )); go test", "let x=1; go test", "echo $((x)); go test", "go test ${!x}", "go test ${x@P}", "go test $((a[$(rm y)]))", "go test !(x)",
+		"if rm x; then go test; fi", "while rm x; do go test; done", "case $(rm x) in *) go test;; esac", "[[ $(rm x) ]] && go test", "[[ -v 'a[$(rm x)]' ]] && go test", "[[ 1 -eq 'a[$(rm x)]' ]] && go test", "(( a[$(rm x)] )); go test", "let x=1; go test", "i='x[$(rm y)]'; a[i]=1; go test", "a['x[$(rm y)]']=1; go test", "a=([i]=1); go test", "a[i]+=1 go test", "'go test'", "'go test' x", "echo $((x)); go test", "go test ${!x}", "go test ${x@P}", "go test $((a[$(rm y)]))", "go test !(x)",
 		"go", "gotest", "go\u00a0test", "go\rtest", "go test\rrm x", "go test\x00", "go test (", "go test 'x", "go test \"$x\" \xff", "", "# go test", "GO TEST", "go vet", "go -C x test", "test go",
 	}
 	if len(lines) < 60 {
@@ -100,13 +100,21 @@ func TestScopes(t *testing.T) {
 		want []string
 	}{
 		{"go test ./...", []string{"go test ./...", "go test*"}},
-		{"git status", []string{"git status", "git status*"}},
+		{"git status", []string{"git status", "git status, git status *"}},
 		{"ls", []string{"ls"}},
 		{"ls -l", []string{"ls -l", "ls *"}},
 		{"go test ./a; go test ./b", []string{"go test ./a, go test ./b", "go test*"}},
-		{"go vet ./... && git diff", []string{"go vet ./..., git diff", "go vet*, git diff*"}},
-		{"git log --format='%h,%s'", []string{`"git log --format=%h,%s"`, "git log*"}},
+		{"go vet ./... && git diff", []string{"go vet ./..., git diff", "go vet*, git diff, git diff *"}},
+		{"git log --format='%h,%s'", []string{`"git log --format=%h,%s"`, "git log, git log *"}},
 		{"go run ./x", []string{"go run ./x"}},
+		{"go env GOPATH", []string{"go env GOPATH"}}, // go env -w writes what later calls run
+		{"dpkg -l", []string{"dpkg -l"}},             // dpkg -i runs what is in a package
+		{"gcc -v", []string{"gcc -v"}},
+		{"rg x", []string{"rg x"}}, // rg --pre runs a program
+		{"diff3 a b c", []string{"diff3 a b c"}},
+		{"systemd-inhibit --list", []string{"systemd-inhibit --list"}},
+		{"ip a", []string{"ip a"}},
+		{"date -u", []string{"date -u"}},
 		{"bash x.sh", []string{"bash x.sh"}},
 		{"sudo ls", []string{"sudo ls, ls"}},
 		{"npm run x", []string{"npm run x"}},

@@ -26,12 +26,13 @@ func Scopes(line string) []string {
 			return nil
 		}
 		e := quotePattern(strings.Join(words, " "))
-		w := quotePattern(widened(words))
 		if !slices.Contains(exact, e) {
 			exact = append(exact, e)
 		}
-		if !slices.Contains(wide, w) {
-			wide = append(wide, w)
+		for _, w := range widened(words) {
+			if w = quotePattern(w); !slices.Contains(wide, w) {
+				wide = append(wide, w)
+			}
 		}
 	}
 	list := []string{strings.Join(exact, ", ")}
@@ -56,26 +57,31 @@ func quotePattern(text string) string {
 	return text
 }
 
-// widened is the pattern that leaves the words free that may well be others the
+// widened are the patterns that leave the words free that may well be others the
 // next time: behind the command of a program that has commands, else behind the
-// program.
-func widened(words []string) string {
-	exact := strings.Join(words, " ")
+// program. Of programs that the table has, only those are widened of which no
+// flag can write or run.
+func widened(words []string) []string {
+	exact := []string{strings.Join(words, " ")}
 	if runner(words[0]) || len(words) < 2 {
 		return exact
 	}
 	if commands, ok := openCommands(words[0]); ok {
-		if slices.Contains(strings.Fields(commands), words[1]) {
-			return words[0] + " " + words[1] + "*"
+		open := words[0] + " " + words[1]
+		switch {
+		case !slices.Contains(strings.Fields(commands), words[1]):
+			return exact
+		case words[0] == "git" || words[0] == "cargo": // git diff* would be git difftool too
+			return []string{open, open + " *"}
 		}
-		return exact
+		return []string{open + "*"}
 	}
-	if r := table(words[0]); r.listed && !r.subs && r.runs == nil {
-		return words[0] + " *"
+	if table(words[0]).any {
+		return []string{words[0] + " *"}
 	}
 	switch words[0] {
 	case "mkdir", "touch", "cp", "mv", "ln":
-		return words[0] + " *"
+		return []string{words[0] + " *"}
 	}
 	return exact
 }
@@ -85,7 +91,7 @@ func widened(words []string) string {
 func openCommands(name string) (string, bool) {
 	switch name {
 	case "go":
-		return "test build vet fmt list mod doc version env", true
+		return "test build vet fmt list mod doc version", true
 	case "git":
 		return "status diff log show add commit branch stash checkout switch restore tag merge reset blame rm mv ls-files rev-parse describe", true
 	case "cargo":

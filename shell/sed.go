@@ -109,7 +109,9 @@ func sedReads(script string) bool {
 			s.skip(" \t")
 			s.skip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 		case 'a', 'i', 'c': // the text goes to the end of the line
-			s.skipText()
+			if !s.skipText() {
+				return false
+			}
 			continue
 		case 's':
 			if !s.substitution() {
@@ -165,15 +167,17 @@ func (s *sedScanner) line() {
 	s.at = len(s.text)
 }
 
-// skipText goes past the text of a, i and c: it goes on behind a line that ends with
-// a backslash, unless that is one of a pair.
-func (s *sedScanner) skipText() {
+// skipText goes past the text of a, i and c: lines that end with a backslash go on,
+// unless that has a backslash before it, which is not always so.
+func (s *sedScanner) skipText() bool {
 	for {
 		from := min(s.at, len(s.text))
 		s.line()
-		text := s.text[from:s.at]
-		if slashes := len(text) - len(strings.TrimRight(text, `\`)); slashes%2 == 0 || s.done() {
-			return
+		if strings.HasSuffix(s.text[from:s.at], `\\`) {
+			return false
+		}
+		if !strings.HasSuffix(s.text[from:s.at], `\`) || s.done() {
+			return true
 		}
 		s.at++
 	}

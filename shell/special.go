@@ -12,9 +12,14 @@ func needs(one, all string) func([]word) string {
 		if _, why := flags(all).check(args); why != "" {
 			return why
 		}
-		for f := range strings.FieldsSeq(one) {
-			if slices.ContainsFunc(args, func(a word) bool { return flags(all).has(a.text, f) }) {
-				return ""
+		for i := 0; i < len(args) && args[i].text != "--"; i++ {
+			for f := range strings.FieldsSeq(one) {
+				if flags(all).has(args[i].text, f) {
+					return ""
+				}
+			}
+			if takes, _ := flags(all).flag(args[i].text); takes && strings.HasPrefix(args[i].text, "-") {
+				i++
 			}
 		}
 		return "without " + one + " it may write"
@@ -61,6 +66,40 @@ func judgeNoURL(args []word) string {
 	for _, a := range args {
 		if strings.Contains(a.text, "://") || !a.fixed() && a.start() == "" {
 			return shown(a) + " may be fetched"
+		}
+	}
+	return ""
+}
+
+// judgePlainFiles refuses names of files that a program may take for more.
+func judgePlainFiles(args []word) string {
+	for _, a := range args {
+		if strings.HasPrefix(a.text, "-") {
+			continue
+		}
+		if !a.fixed() || strings.Trim(a.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-") != "" {
+			return shown(a) + " may be more than the name of a file"
+		}
+	}
+	return ""
+}
+
+// judgeNoValue refuses NAME=VALUE, which writes.
+func judgeNoValue(args []word) string {
+	for _, a := range args {
+		if !a.fixed() || strings.Contains(a.text, "=") {
+			return shown(a) + " may write"
+		}
+	}
+	return ""
+}
+
+// judgeSmart judges smartctl: a log with values behind it sets them.
+func judgeSmart(args []word) string {
+	for i, a := range args {
+		log := strings.HasPrefix(a.text, "-l") || strings.HasPrefix(a.text, "--log=") || i > 0 && (args[i-1].text == "-l" || args[i-1].text == "--log")
+		if log && (!a.fixed() || strings.Contains(a.text, "sct")) {
+			return shown(a) + " may set how the disk works"
 		}
 	}
 	return ""
@@ -167,7 +206,7 @@ func judgePacman(args []word) string {
 func judgeIP(args []word) string {
 	for len(args) > 0 && args[0].fixed() && strings.HasPrefix(args[0].text, "-") {
 		switch args[0].text {
-		case "-4", "-6", "-s", "-d", "-h", "-c", "-j", "-p", "-o", "-r", "-a", "-t", "-br", "-brief", "-color", "-json", "-pretty", "-oneline", "-details", "-stats", "-statistics", "-human", "-human-readable", "-resolve", "-timestamp", "--color", "--brief", "--json", "-V", "-Version":
+		case "-4", "-6", "-s", "-d", "-h", "-c", "-j", "-p", "-o", "-a", "-t", "-br", "-brief", "-color", "-json", "-pretty", "-oneline", "-details", "-stats", "-statistics", "-human", "-human-readable", "-timestamp", "--color", "--brief", "--json", "-V", "-Version":
 		default:
 			return "the flag " + args[0].text + " is not among those that only read"
 		}

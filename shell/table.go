@@ -52,10 +52,12 @@ func table(name string) row {
 		return reads()
 	case "ls", "dir", "vdir", "stat", "du", "df", "basename", "dirname", "readlink", "realpath", "pathchk", "lsattr", "getfacl", "getfattr", "getcap", "eza", "exa", "lsd", "dust", "duf", "namei", "dircolors", "fincore":
 		return reads()
-	case "grep", "egrep", "fgrep", "jq", "locate", "plocate", "mlocate", "figlet", "seq", "yes", "expr", "factor", "bc", "cal", "ncal", "tokei", "diffstat", "csvlook", "csvcut", "csvgrep", "csvstat":
+	case "grep", "egrep", "fgrep", "jq", "locate", "plocate", "mlocate", "figlet", "seq", "yes", "expr", "factor", "bc", "cal", "ncal", "tokei", "csvlook", "csvcut", "csvgrep", "csvstat":
 		return reads()
 	case "zipinfo", "lsar", "pdfinfo", "pdffonts", "readelf", "eu-readelf", "size", "c++filt", "addr2line", "objdump":
 		return reads()
+	case "diffstat": // it unpacks files by a line for a shell
+		return row{listed: true, flags: "-bcCEhklmqRstTuUvV -f: -n: -N: -p: -r: -w:", judge: judgePlainFiles}
 	case "sed":
 		return row{listed: true, judge: judgeSed}
 	case "awk", "gawk", "mawk", "nawk":
@@ -73,7 +75,7 @@ func table(name string) row {
 	case "xxd":
 		return flags("-abeEipPu -c: -g: -l: -n: -o: -s: ~cols= ~len= ~seek= ~bits ~plain ~ps ~postscript ~uppercase ~include ~autoskip :1")
 	case "file":
-		return flags("-bEhiIkLNnprsvzZ0 -e: -f: -F: -m: -P: --brief --mime --mime-type --mime-encoding --extension --dereference --no-dereference --keep-going --no-pad --raw --special-files --uncompress --print0 --separator= --files-from= --magic-file=")
+		return flags("-bEhiIkLNnrsvzZ0 -e: -f: -F: -m: -P: --brief --mime --mime-type --mime-encoding --extension --dereference --no-dereference --keep-going --no-pad --raw --special-files --uncompress --print0 --separator= --files-from= --magic-file=")
 	case "tree":
 		return flags("-adflxipqNQsughDFrtcvUnCASJX -L: -P: -I: -H: -T: --dirsfirst --filesfirst --noreport --prune --du --si --inodes --device --gitignore --ignore-case --matchdirs --sort? --charset= --filelimit= --timefmt= --metafirst --filesfirst")
 	case "ul":
@@ -86,7 +88,7 @@ func table(name string) row {
 		return flags("-abcFHhiILlNnoPpqSsUuvVwx0. -A: -B: -C: -d: -E: -e: -f: -g: -j: -M: -m: -r: -T: -t: --after-context= --before-context= --context= --case-sensitive --ignore-case --smart-case --color= --colors= --column --count --count-matches --crlf --encoding= --engine= --files --files-with-matches --files-without-match --fixed-strings --follow --glob= --iglob= --heading --no-heading --hidden --ignore-file= --invert-match --json --line-number --no-line-number --line-regexp --max-columns= --max-count= --max-depth= --max-filesize= --multiline --multiline-dotall --no-config --no-filename --no-ignore --no-ignore-vcs --no-messages --null --null-data --only-matching --passthru --pcre2 --pretty --quiet --regexp= --replace= --sort= --sortr= --stats --text --threads= --trim --type= --type-list --type-not= --unrestricted --vimgrep --with-filename --word-regexp --block-buffered --line-buffered --debug")
 	case "ag":
 		return flags("-acfgiLlnopQrSsuUvwz0 -A: -B: -C: -G: -m: --ackmate --after= --before= --context= --case-sensitive --count --depth= --files-with-matches --files-without-matches --fixed-strings --follow --hidden --ignore= --ignore-case --invert-match --literal --max-count= --nocolor --nogroup --nonumbers --numbers --nofilename --only-matching --smart-case --stats --unrestricted --vimgrep --word-regexp --null --column --list-file-types")
-	case "ugrep", "ug":
+	case "ugrep": // ug reads a configuration of the folder, which may name programs
 		return flags("-abcEFGHhiILlNnoPqRrsTUuvwxyZ0 -A: -B: -C: -e: -f: -g: -m: -t: -O: --after-context= --before-context= --context= --count --files-with-matches --files-without-match --fixed-strings --ignore-case --include= --exclude= --invert-match --line-number --only-matching --recursive --word-regexp --line-regexp --perl-regexp --smart-case --hidden --glob= --file-type= --max-count= --color? --null --regexp=")
 	case "fd", "fdfind":
 		return flags("-HIusipLa0gFl1q -d: -t: -e: -E: -S: -o: -c: -j: --hidden --no-ignore --no-ignore-vcs --unrestricted --case-sensitive --ignore-case --glob --regex --fixed-strings --absolute-path --list-details --follow --full-path --print0 --max-depth= --min-depth= --exact-depth= --exclude= --type= --extension= --size= --changed-within= --changed-before= --owner= --color= --max-results= --quiet --show-errors --base-directory= --path-separator= --search-path= --strip-cwd-prefix --one-file-system")
@@ -136,10 +138,14 @@ func table(name string) row {
 		return row{listed: true, judge: needs("-list", "~list -f: -l: :1")}
 	case "isosize":
 		return flags("-x -d: --divisor= --sectors")
-	case "transmission-show", "soxi", "mediainfo", "md5deep", "sha1deep", "sha256deep", "edid-decode", "zipdetails":
+	case "transmission-show", "md5deep", "sha1deep", "sha256deep", "zipdetails":
 		return flags("")
-	case "exiftool":
-		return flags("-agGsSjTtbEhn ~json ~csv ~xml ~common ~all ~list ~ver")
+	case "mediainfo":
+		return row{listed: true, flags: "-f", judge: judgeNoURL}
+	case "edid-decode": // a second operand is written
+		return flags(":1")
+	case "exiftool": // it has run names of files that end with |
+		return row{listed: true, flags: "-agGsSjTtbEhn ~json ~csv ~xml ~common ~all ~list ~ver", judge: judgePlainFiles}
 	case "ffprobe":
 		return row{listed: true, remote: true, judge: judgeFfprobe}
 	case "openssl":

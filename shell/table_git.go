@@ -2,7 +2,7 @@ package shell
 
 // Flags that more than one git command takes.
 const (
-	gitDiffFlags = " -pusaRzwWbm -U? -B? -M? -C? -D -l? -S: -G: --patch --no-patch --unified= --raw --stat? --numstat --shortstat --dirstat? --summary --name-only --name-status --color? --no-color --word-diff? --word-diff-regex= --color-words? --color-moved? --no-renames --find-renames? --find-copies? --find-copies-harder --break-rewrites? --irreversible-delete --diff-filter= --pickaxe-all --pickaxe-regex --find-object= --relative? --no-relative --text --ignore-space-at-eol --ignore-cr-at-eol --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-matching-lines= --inter-hunk-context= --function-context --exit-code --quiet --no-ext-diff --no-textconv --src-prefix= --dst-prefix= --no-prefix --minimal --patience --histogram --anchored= --diff-algorithm= --full-index --abbrev? --no-abbrev --binary --check --ws-error-highlight= --compact-summary --patch-with-stat --patch-with-raw --indent-heuristic --no-indent-heuristic --combined-all-paths --cc -c --diff-merges= --no-diff-merges "
+	gitDiffFlags = " -pusaRzwWbm -U? -B? -M? -C? -D -l? -S: -G: --patch --no-patch --unified= --raw --stat? --numstat --shortstat --dirstat? --summary --name-only --name-status --color? --no-color --word-diff? --word-diff-regex= --color-words? --color-moved? --no-renames --find-renames? --find-copies? --find-copies-harder --break-rewrites? --irreversible-delete --diff-filter= --pickaxe-all --pickaxe-regex --find-object= --relative? --no-relative --text --ignore-space-at-eol --ignore-cr-at-eol --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-matching-lines= --inter-hunk-context= --function-context --exit-code --quiet --no-ext-diff --no-textconv --src-prefix= --dst-prefix= --no-prefix --minimal --patience --histogram --anchored= --diff-algorithm= --full-index --abbrev? --no-abbrev --binary --check --ws-error-highlight= --compact-summary --patch-with-stat --patch-with-raw --indent-heuristic --no-indent-heuristic --combined-all-paths --cc -c --no-diff-merges "
 	gitLogFlags  = " -n: -# -L: -i -E -F -P -g -q -r -t --oneline --graph --no-graph --all --branches? --tags? --remotes? --glob= --exclude= --decorate? --no-decorate --decorate-refs= --decorate-refs-exclude= --source --follow --full-diff --log-size --max-count= --skip= --since= --after= --until= --before= --author= --committer= --grep= --grep-reflog= --all-match --invert-grep --regexp-ignore-case --basic-regexp --extended-regexp --fixed-strings --perl-regexp --merges --no-merges --min-parents= --max-parents= --first-parent --not --reflog --walk-reflogs --merge --boundary --cherry-mark --cherry-pick --cherry --left-right --left-only --right-only --simplify-by-decoration --full-history --dense --sparse --simplify-merges --ancestry-path? --date-order --author-date-order --topo-order --reverse --parents --children --date= --relative-date --abbrev-commit --no-abbrev-commit --encoding= --expand-tabs? --no-expand-tabs --notes? --no-notes --show-pulls --mailmap --no-mailmap --use-mailmap --clear-decorations "
 )
 
@@ -11,11 +11,11 @@ const (
 func gitTable(name string) row {
 	switch name {
 	case "git status":
-		return flags("-sbzv -u? --short --branch --show-stash --porcelain? --long --verbose --untracked-files? --ignored? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?")
+		return flags("-sbz -u? --short --branch --show-stash --porcelain? --long --untracked-files? --ignored? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?")
 	case "git diff", "git diff-tree", "git diff-index", "git diff-files":
 		return flags(gitDiffFlags + "--cached --staged --merge-base --no-index -1 -2 -3 -0 --base --ours --theirs --stdin --root --no-commit-id --pretty? -r -t -v -s -m -c --cc --always")
-	case "git log", "git show", "git whatchanged", "git rev-list", "git shortlog", "git reflog", "git stash show", "git stash list", "git range-diff":
-		return row{listed: true, flags: gitDiffFlags + gitLogFlags + "-snec --committer --pretty? --format= --count --objects --in-commit-order --timestamp --disk-usage? --header --no-object-names --summary --numbered --email --group= --creation-factor= --no-dual-color --include-untracked --only-untracked --no-walk? --do-walk", judge: judgeGitLog(name)}
+	case "git log", "git show", "git whatchanged", "git rev-list", "git shortlog", "git reflog", "git stash show", "git stash list":
+		return row{listed: true, flags: gitDiffFlags + gitLogFlags + "-snec --committer --pretty? --format= --count --objects --in-commit-order --timestamp --disk-usage? --header --no-object-names --summary --numbered --email --group= --include-untracked --only-untracked --no-walk? --do-walk", judge: judgeGitLog(name)}
 	case "git blame", "git annotate":
 		return flags("-bcefklnpstw -C? -M? -L: -S: --root --show-stats --reverse --first-parent --porcelain --line-porcelain --incremental --encoding= --contents= --date= --abbrev= --score-debug --show-name --show-number --show-email --ignore-rev= --ignore-revs-file= --color-lines --color-by-age --since=")
 	case "git grep":
@@ -35,7 +35,7 @@ func gitTable(name string) row {
 	case "git for-each-ref":
 		return row{listed: true, flags: "--count= --sort= --format= --shell --perl --python --tcl --color? --points-at= --merged? --no-merged? --contains? --no-contains? --ignore-case --omit-empty --exclude= --stdin", judge: judgeGitFormat(name)}
 	case "git branch":
-		return row{listed: true, flags: "-arvlqi --all --remotes --verbose --list --show-current --sort= --format= --contains= --no-contains= --merged? --no-merged? --points-at= --color? --no-color --column? --no-column --abbrev= --no-abbrev --ignore-case --omit-empty", judge: judgeGitBranch}
+		return row{listed: true, flags: "-arvlqi --all --remotes --verbose --list --show-current --sort= --format= --contains= --no-contains= --merged? --no-merged? --points-at= --color? --no-color --column? --no-column --abbrev? --no-abbrev --ignore-case --omit-empty", judge: judgeGitBranch}
 	case "git tag":
 		return row{listed: true, flags: "-li -n? --list --sort= --format= --contains= --no-contains= --merged? --no-merged? --points-at= --color? --column? --no-column --ignore-case --omit-empty", judge: judgeGitTag}
 	case "git remote":

@@ -4,20 +4,26 @@ package shell
 func machineTable(name string) row {
 	switch name {
 	// Who and what.
-	case "id", "whoami", "groups", "logname", "users", "who", "w", "tty", "uname", "arch", "nproc", "hostid", "uptime", "printenv", "getconf", "locale", "lsb_release", "systemd-detect-virt", "systemd-path", "pinky", "ac", "getenforce", "sestatus", "runlevel":
+	case "id", "whoami", "groups", "logname", "users", "w", "tty", "uname", "arch", "nproc", "uptime", "printenv", "getconf", "locale", "lsb_release", "systemd-detect-virt", "systemd-path", "ac", "getenforce", "sestatus", "runlevel":
 		return reads()
-	case "ps", "pidof", "pstree", "pmap", "pwdx", "free", "vmstat", "mpstat", "iostat", "lsblk", "lscpu", "lsmem", "lsns", "lsipc", "lslocks", "lslogins", "lsmod", "lsusb", "lsfd", "lsdev", "findmnt", "modinfo", "ipcs", "quota", "repquota", "dumpe2fs", "numastat", "cpuid", "acpi", "lsirq", "uprecords", "lsscsi", "lsgpio", "systemd-cgls":
+	case "who", "pinky", "hostid": // may look names up
+		return row{listed: true, any: true, remote: true}
+	case "pmap": // -N writes a file of settings
+		return flags("-dpqxX -A: --device --extended --quiet --range= --show-path")
+	case "ps", "pidof", "pstree", "pwdx", "free", "vmstat", "mpstat", "iostat", "lsblk", "lscpu", "lsmem", "lsns", "lsipc", "lslocks", "lslogins", "lsmod", "lsusb", "lsfd", "lsdev", "findmnt", "modinfo", "ipcs", "quota", "repquota", "dumpe2fs", "numastat", "cpuid", "acpi", "lsirq", "uprecords", "lsscsi", "lsgpio", "systemd-cgls":
 		return reads()
 	case "date":
 		return row{listed: true, judge: judgeDate}
 	case "hostname":
 		return row{listed: true, remote: true, flags: "-AdfiIsy --all-fqdns --all-ip-addresses --domain --fqdn --long --ip-address --short --yp --nis :0"}
-	case "domainname", "dnsdomainname", "nisdomainname":
-		return flags("-f :0")
+	case "domainname", "nisdomainname":
+		return flags(":0")
+	case "dnsdomainname":
+		return row{listed: true, remote: true, flags: ":0"}
 	case "getent": // hosts and networks ask name servers
 		return row{listed: true, judge: firstOf("passwd", "group", "shadow", "gshadow", "services", "protocols", "rpc", "ethers", "aliases", "initgroups", "netgroup")}
 	case "last", "lastb":
-		return flags("-adFiRwx -# -n: -f: -p: -s: -t: --hostlast --dns --fulltimes --fullnames --ip --limit= --file= --nohostname --present= --since= --until= --system --time-format=")
+		return flags("-aFiRwx -# -n: -f: -p: -s: -t: --hostlast --fulltimes --fullnames --ip --limit= --file= --nohostname --present= --since= --until= --system --time-format=")
 	case "lastlog":
 		return flags("-b: -t: -u: --before= --time= --user= :0")
 	case "lastcomm":
@@ -28,7 +34,9 @@ func machineTable(name string) row {
 		return row{listed: true, judge: needs("-S --status", "-Sa --status --all :1")}
 	case "crontab":
 		return row{listed: true, judge: needs("-l", "-l -u: :0")}
-	case "atq", "lpq", "lpstat", "mailq":
+	case "mailq":
+		return flags(":0")
+	case "atq", "lpq", "lpstat":
 		return row{listed: true, remote: true, flags: "-aldrsteWv -p? -o? -c? -u?"}
 	case "filefrag":
 		return flags("-bevX")
@@ -47,7 +55,7 @@ func machineTable(name string) row {
 
 	// Devices and file systems.
 	case "lspci":
-		return flags("-bDkKmMnPtvVx -d: -s: -i: -p:")
+		return flags("-bDkmnPtvVx -d: -s: -i: -p:")
 	case "lshw":
 		return row{listed: true, remote: false, flags: "~short ~businfo ~json ~xml ~html ~sanitize ~numeric ~quiet ~notime ~class= ~C= ~c= ~disable= ~enable= :0"}
 	case "dmidecode":
@@ -59,13 +67,13 @@ func machineTable(name string) row {
 	case "losetup":
 		return flags("-al -j: -O: --all --list --associated= --json --raw --noheadings --output= :0")
 	case "zramctl":
-		return flags("-bnr -o: --bytes --noheadings --raw --output= --output-all --json :1")
+		return flags("-bn -o: --bytes --noheadings --raw --output= --output-all --json :1")
 	case "tune2fs":
 		return row{listed: true, judge: needs("-l", "-l :1")}
 	case "e2label", "xfs_info", "fatlabel", "exfatlabel", "swaplabel", "ntfslabel", "dosfslabel":
 		return flags(":1")
 	case "smartctl":
-		return flags("-aiHcAx -l: -d: -n: -q: --all --xall --info --health --capabilities --attributes --scan --scan-open --log= --device= --json? :1")
+		return row{listed: true, flags: "-aiHcAx -l: -d: -n: -q: --all --xall --info --health --capabilities --attributes --scan --scan-open --log= --device= --json? :1", judge: judgeSmart}
 	case "lvs", "vgs", "pvs", "lvdisplay", "vgdisplay", "pvdisplay", "lvscan":
 		return flags("-acmvCPt -o: -O: -S: --all --active --columns --colon --maps --noheadings --nosuffix --options= --sort= --select= --separator= --units= --unbuffered --segments --short --verbose --reportformat= --aligned --unquoted")
 	case "sensors":
@@ -73,7 +81,7 @@ func machineTable(name string) row {
 	case "upower":
 		return flags("-ed -i: --enumerate --dump --show-info= --wakeups :0")
 	case "nvidia-smi":
-		return flags("-Lq -i: -d: -x -l? --list-gpus --query --query-gpu= --query-compute-apps= --format= --id= --display= --loop= :0")
+		return flags("~L ~q ~x ~i= ~d= --list-gpus --query --query-gpu= --query-compute-apps= --format= --id= --display= --loop= :0")
 	case "inxi":
 		return flags("-AbBCdDEfFGIjJlLmMnNopPrRsStuxzZ -v: -c: -y: --audio --basic --battery --bluetooth --cpu --disk --disk-full --filter --flags --full --graphics --info --label --logical --machine --memory --memory-short --network --network-advanced --optical --partition --partition-full --partitions-full --processes --raid --repos --sensors --slots --swap --system --unmounted --usb --uuid --extra --color= --width= :0")
 	case "xrandr":
@@ -111,7 +119,7 @@ func machineTable(name string) row {
 	case "firewall-cmd":
 		return flags("--state --list-all --list-all-zones --list-services --list-ports --list-sources --list-interfaces --list-rich-rules --list-forward-ports --list-icmp-blocks --list-protocols --get-default-zone --get-active-zones --get-zones --get-services --get-icmptypes --get-zone-of-interface= --get-zone-of-source= --info-zone= --info-service= --zone= --permanent --query-service= --query-port= --query-masquerade --query-panic --policy= --get-policies --list-all-policies :0")
 	case "ipcalc", "sipcalc":
-		return flags("-bcnhmpsi46a --broadcast --network --netmask --prefix --info --all --minaddr --maxaddr --addresses")
+		return row{listed: true, remote: true, flags: "-bcnhmpsi46a --broadcast --network --netmask --prefix --info --all --minaddr --maxaddr --addresses"}
 
 	// Logs, packages, the kernel.
 	case "dmesg":

@@ -9,16 +9,20 @@ import (
 func moreTable(name string) row {
 	switch name {
 	// Filters and viewers that have no flag for a file to write.
-	case "tsv-filter", "tsv-select", "tsv-summarize", "tsv-join", "tsv-uniq", "tsv-sample", "tsv-pretty", "tsv-append", "csv2tsv", "in2csv", "csvsort", "csvjoin", "csvstack", "csvformat", "csvjson", "datamash", "choose", "jtbl", "jp", "pup", "hexyl", "tidy-viewer", "difft", "diff-so-fancy", "icdiff", "shellcheck", "eva", "rig", "pwgen", "uuidgen", "mcookie", "figlist", "showfigfonts", "chafa", "viu", "catimg", "pridecat",
+	case "tsv-filter", "tsv-select", "tsv-summarize", "tsv-join", "tsv-uniq", "tsv-sample", "tsv-pretty", "tsv-append", "csv2tsv", "csvsort", "csvjoin", "csvstack", "csvformat", "csvjson", "datamash", "choose", "jtbl", "jp", "pup", "hexyl", "tidy-viewer", "difft", "icdiff", "shellcheck", "rig", "pwgen", "mcookie", "figlist", "showfigfonts", "chafa", "viu", "catimg", "pridecat",
 		"dateadd", "datediff", "dateseq", "dategrep", "dateconv", "dateround", "datesort", "systemd-escape", "systemd-delta", "sesearch", "seinfo", "getsebool", "cpufreq-info", "pacconf", "paclog", "paccheck", "pacsift", "pfetch", "iwinfo", "grub-file", "pw-dump",
-		"pg_config", "llvm-config", "cups-config", "xml2-config", "xslt-config", "sdl2-config", "curl-config", "krb5-config", "pcre2-config", "gpg-error-config", "python3-config", "python-config", "freetype-config", "net-snmp-config":
+		"pg_config", "llvm-config", "cups-config", "xml2-config", "xslt-config", "sdl2-config", "curl-config", "krb5-config", "pcre2-config", "gpg-error-config", "python3-config", "python-config", "freetype-config":
 		return reads()
 	case "fortune", "lolcat":
 		return reads()
 	case "bfs":
 		return row{listed: true, judge: judgeFind}
-	case "gofumpt":
-		return flags("-lde -s -r: ~extra ~lang=")
+	case "diff-so-fancy":
+		return flags(":0")
+	case "in2csv":
+		return flags("-HIlnt -d: -e: -f: -k: -s: -y: --delimiter= --encoding= --format= --key= --names --no-header-row --no-inference --sheet= --tabs")
+	case "uuidgen": // by the time it keeps its clock in a file
+		return flags("-rms -n: -N: --random --md5 --sha1 --name= --namespace=")
 	case "pycodestyle", "pydocstyle":
 		return flags("-qrv --first --show-source --show-pep8 --statistics --count --verbose --quiet --max-line-length= --max-doc-length= --select= --ignore= --exclude= --format= --convention= --match= --source --explain --testsuite=")
 	case "yamllint":
@@ -84,7 +88,7 @@ func moreTable(name string) row {
 	case "v4l2-ctl":
 		return flags("-lLDV -d: --device= --all --info --list-devices --list-formats --list-formats-ext --list-formats-out --list-framesizes= --list-frameintervals= --list-ctrls --list-ctrls-menus --list-inputs --list-outputs --get-fmt-video --get-ctrl= --get-input --get-standard :0")
 	case "postconf":
-		return flags("-aAdhlmnpTx -c: -C:")
+		return row{listed: true, flags: "-aAdhlmnpTx -c: -C:", judge: judgeNoValue}
 	case "ntpctl":
 		return flags("-s: :0")
 	case "setserial":
@@ -104,7 +108,7 @@ func moreTable(name string) row {
 	case "pkgfile":
 		return flags("-lbsvirgdqw -R: --list --binaries --search --verbose --glob --regex --raw --quiet")
 	case "javap":
-		return flags("-clspv ~public ~protected ~package ~private ~constants ~sysinfo ~verbose ~version ~help ~cp= ~classpath=")
+		return row{listed: true, judge: judgeNoResponse, flags: "-clspv ~public ~protected ~package ~private ~constants ~sysinfo ~verbose ~version ~help ~cp= ~classpath="}
 	case "jps":
 		return flags("-qmlvV :0")
 	case "bind":
@@ -113,15 +117,19 @@ func moreTable(name string) row {
 		return row{listed: true, judge: onlyWords("--showme", "--showme:compile", "--showme:link", "--showme:command", "--showme:version", "--version", "--help")}
 	case "gcc", "g++", "cc", "c++", "clang", "clang++", "gfortran":
 		return row{listed: true, judge: onlyWords("-v", "--version", "--help", "-dumpversion", "-dumpfullversion", "-dumpmachine", "-print-search-dirs", "-print-multiarch", "-print-sysroot", "-print-libgcc-file-name")}
-	case "python", "python2", "python3", "node", "nodejs", "ruby", "perl", "php", "lua", "java", "javac", "nginx", "deno", "tmux", "ssh":
-		return row{listed: true, judge: onlyWords("-V", "-v", "-version", "--version", "--help")}
+	case "python", "python2", "python3", "deno", "tmux", "ssh": // -v makes them say more of what they do
+		return row{listed: true, judge: onlyWords("-V", "--version", "--help")}
+	case "node", "nodejs", "ruby", "perl", "php", "lua", "nginx":
+		return row{listed: true, judge: onlyWords("-V", "-v", "--version", "--help")}
+	case "java", "javac":
+		return row{listed: true, judge: onlyWords("-version", "--version", "--help")}
 	case "qemu-system-x86_64", "qemu-system-i386", "qemu-system-aarch64", "qemu-system-arm", "qemu-system-riscv64":
 		return row{listed: true, judge: judgeQemu}
 	case "lxc-ls", "lxc-info", "lxc-checkconfig":
 		return flags("-f1 -n: -S -s -p -i -H --fancy --name= --state --pid --ips --no-humanize --active --running --stopped --frozen")
 
 	// Programs with commands of their own.
-	case "keyctl", "udisksctl", "uci", "bluetoothctl", "boltctl", "cpupower", "ddcutil", "dkms", "qm", "pct", "pvesm", "pvecm", "rpm-ostree", "ostree", "rbenv", "pyenv", "nodenv", "exenv", "goenv", "plenv", "phpenv", "systemd-hwdb", "systemd-sysext", "systemd-confext", "tpm2", "bpftool", "conda", "mamba", "gem", "qemu-img", "hledger", "amixer", "duc":
+	case "keyctl", "udisksctl", "uci", "bluetoothctl", "boltctl", "cpupower", "ddcutil", "dkms", "qm", "pct", "pvesm", "pvecm", "rpm-ostree", "ostree", "rbenv", "pyenv", "nodenv", "exenv", "goenv", "plenv", "phpenv", "systemd-hwdb", "systemd-sysext", "systemd-confext", "tpm2", "bpftool", "conda", "mamba", "gem", "qemu-img", "amixer", "duc":
 		return row{listed: true, subs: true}
 	case "keyctl list", "keyctl show", "keyctl describe", "keyctl rdescribe", "keyctl print", "keyctl pipe", "udisksctl info", "udisksctl status", "udisksctl dump", "uci show", "uci get", "bluetoothctl list", "bluetoothctl show", "bluetoothctl devices", "bluetoothctl info", "boltctl list", "boltctl info", "boltctl domains",
 		"cpupower frequency-info", "cpupower idle-info", "cpupower info", "ddcutil detect", "ddcutil capabilities", "ddcutil getvcp", "ddcutil environment", "dkms status", "qm list", "qm status", "qm config", "qm help", "pct list", "pct status", "pct config", "pvesm status", "pvesm list", "pvecm status", "pvecm nodes", "rpm-ostree status", "ostree log", "ostree show", "ostree refs", "ostree ls",
@@ -139,8 +147,6 @@ func moreTable(name string) row {
 		return flags("-aldi --all --local --details --installed --versions --no-versions --exact")
 	case "qemu-img info", "qemu-img map", "qemu-img compare", "qemu-img measure":
 		return row{listed: true, remote: true, flags: "-pqs -f: -F: -U --output= --force-share", judge: judgeNoURL}
-	case "hledger accounts", "hledger balance", "hledger bal", "hledger register", "hledger reg", "hledger print", "hledger incomestatement", "hledger is", "hledger balancesheet", "hledger bs", "hledger balancesheetequity", "hledger bse", "hledger cashflow", "hledger cf", "hledger stats", "hledger files", "hledger commodities", "hledger payees", "hledger descriptions", "hledger tags", "hledger prices", "hledger activity", "hledger aregister", "hledger areg", "hledger codes", "hledger notes", "hledger check":
-		return flags("-ABCDEHIMNPQRSTUVWY%tlrx -# -b: -e: -f: -p: -w: -X: -s --begin= --end= --period= --file= --depth= --tree --flat --types --used --unused --declared --undeclared --find --directives --cleared --pending --unmarked --real --empty --cost --market --value= --exchange= --average --row-total --no-total --no-elide --sort-amount --percent --historical --cumulative --change --budget --forecast? --monthly --weekly --daily --yearly --quarterly --width= --round= --commodity --commodity-style= --output-format= --explicit --show-costs --invert --related --pretty? --strict --infer-costs --location")
 	case "git clean":
 		return row{listed: true, judge: needs("-n --dry-run", "-ndqxX -e: --dry-run --quiet --exclude=")}
 	case "git bundle":

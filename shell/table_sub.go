@@ -39,11 +39,13 @@ func subTable(name string) row {
 	case "nft list": // it reads all words as one text
 		return row{listed: true, judge: judgeSimple}
 	case "ufw status", "rfkill list", "rfkill ", "kmod list", "dmsetup ls", "dmsetup info", "dmsetup status", "dmsetup table", "dmsetup version", "xinput list", "xinput list-props", "xinput ",
-		"nmcli ", "wpctl status", "wpctl inspect", "wpctl get-volume", "pactl list", "pactl info", "pactl stat", "pactl get-default-sink", "pactl get-default-source", "pactl get-sink-volume", "playerctl status", "playerctl metadata", "brightnessctl get", "brightnessctl max", "brightnessctl info", "brightnessctl ",
+		"nmcli ", "playerctl status", "playerctl metadata",
 		"gsettings get", "gsettings list-schemas", "gsettings list-keys", "gsettings list-recursively", "gsettings range", "gsettings describe", "dconf read", "dconf list", "dconf dump", "xdg-mime query", "xdg-settings get", "xdg-settings check",
 		"flatpak list", "flatpak info", "flatpak remotes", "flatpak history", "flatpak ps", "snap list", "snap version", "snap services", "snap connections", "snap interfaces", "snap changes",
-		"apk info", "apk policy", "apk dot", "opkg list-installed", "opkg info", "opkg status", "opkg files", "pw-cli info", "pw-cli ls", "pw-cli list-objects":
+		"apk info", "apk policy", "apk dot", "opkg list-installed", "opkg info", "opkg status", "opkg files":
 		return flags("-acdlnrsvw --all --verbose --long --short --app --runtime --columns= --list --show-details --user --system --name-only --id-only")
+	case "wpctl status", "wpctl inspect", "wpctl get-volume", "pactl list", "pactl info", "pactl stat", "pactl get-default-sink", "pactl get-default-source", "pactl get-sink-volume", "brightnessctl get", "brightnessctl max", "brightnessctl info", "brightnessctl ", "pw-cli info", "pw-cli ls", "pw-cli list-objects":
+		return flags("") // theirs name a server, or restore a setting
 	case "zpool list", "zpool status", "zpool get", "zpool history", "zpool iostat", "zfs list", "zfs get":
 		return flags("-HLPgiltrpvxsd -o: -t: -d: -s: -S: -T:")
 	case "btrfs filesystem", "btrfs subvolume", "btrfs property", "btrfs device", "btrfs qgroup", "nmcli device", "nmcli connection", "nmcli general", "nmcli radio", "nmcli networking":

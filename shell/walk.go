@@ -157,6 +157,10 @@ func (w *walker) run(words []word, depth int) {
 		return
 	}
 	program, ok := known(name.text)
+	if strings.ContainsAny(name.text, " \t\n") {
+		w.unclear("%s: one word, and so the name of a program that nobody knows", name.text)
+		return
+	}
 	if !ok {
 		w.unclear("%s: a program by its path may be any", name.text)
 		return
@@ -176,6 +180,9 @@ func (w *walker) run(words []word, depth int) {
 // known is the name of a program as the table has it: paths only of directories
 // that the system owns.
 func known(name string) (string, bool) {
+	if strings.ContainsAny(name, " \t\n") { // the table has commands of programs under two words
+		return name, false
+	}
 	if !strings.Contains(name, "/") {
 		return name, true
 	}

@@ -45,7 +45,7 @@ func (h *History) Restore(ctx context.Context, id string, force bool) (Entry, er
 	case is.Digest != e.Left.Digest && !force:
 		return Entry{}, &ChangedError{Path: e.Path(), By: later(list[i+1:], e)}
 	}
-	return h.restore(ctx, e, p)
+	return h.restore(ctx, e, p, is)
 }
 
 // later is the last change of a file that an entry does not know of.
@@ -58,11 +58,14 @@ func later(list []Entry, e Entry) Entry {
 	return Entry{}
 }
 
-// restore does it. The lock is held alone.
-func (h *History) restore(ctx context.Context, e Entry, p place) (Entry, error) {
+// restore does it, as long as the file is what was seen. The lock is held alone.
+func (h *History) restore(ctx context.Context, e Entry, p place, seen State) (Entry, error) {
 	is, err := h.copyOf(ctx, p)
 	if err != nil {
 		return Entry{}, fmt.Errorf("undo: keeping a copy of %s as it is: %w", e.Path(), err)
+	}
+	if is.Digest != seen.Digest {
+		return Entry{}, &ChangedError{Path: e.Path()} // since the look at it
 	}
 	var content *os.File
 	if e.Was.There() {
@@ -116,6 +119,13 @@ func put(e Entry, content *os.File) (made []string, err error) {
 		return made, fs.ErrNotExist
 	}
 	keep := inside.Keep{Like: true, Mode: e.Was.Mode}
+	if f, _, err := inside.File(p.at, p.base); err == nil { // of what is not there they are lost
+		keep.Attributes, err = inside.AttributesOf(f)
+		f.Close()
+		if err != nil {
+			return made, err
+		}
+	}
 	if os.Geteuid() == 0 { // others cannot give files away
 		keep.Owner = &inside.Owner{UID: e.Was.UID, GID: e.Was.GID}
 	}

@@ -42,23 +42,28 @@ func (h *History) Sweep(ctx context.Context, at time.Time) error {
 	return nil
 }
 
-// youngest are the entries at the end of the list that are within the bounds.
+// youngest are the entries that are within the bounds. What is too old is judged
+// entry by entry: one that was recorded while the clock was wrong takes no other
+// with it.
 func (h *History) youngest(list []Entry, at time.Time) []Entry {
 	held := make(map[string]bool)
 	var bytes int64
-	for i, e := range slices.Backward(list) {
+	var keep []Entry
+	for _, e := range slices.Backward(list) {
 		if at.Sub(e.At) > h.keep.Age {
-			return list[i+1:]
+			continue
 		}
 		if e.Was.There() && !held[e.Was.Digest] {
 			held[e.Was.Digest] = true
 			bytes += e.Was.Size
 		}
 		if bytes > h.keep.Bytes {
-			return list[i+1:]
+			break
 		}
+		keep = append(keep, e)
 	}
-	return list
+	slices.Reverse(keep)
+	return keep
 }
 
 // rewrite exchanges the index whole. The lock is held alone.

@@ -331,6 +331,37 @@ func TestSweep(t *testing.T) {
 			t.Errorf("got %v, want no copies", copies)
 		}
 	})
+	t.Run("I1 undo: a clock that was wrong for a while loses nothing else", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		b.plain("a", "one")
+		first := b.write("a", "two")
+		wrong := b.write("a", "three")
+		last := b.write("a", "four")
+		index := filepath.Join(b.dir, "index.jsonl")
+		text, err := os.ReadFile(index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(text), "\n")
+		for i, l := range lines {
+			if strings.Contains(l, `"begin":{"id":"`+wrong) {
+				_, rest, _ := strings.Cut(l, `","root"`)
+				lines[i] = `{"begin":{"id":"` + wrong + `","at":"1970-01-01T00:00:01Z","root"` + rest
+			}
+		}
+		if err := os.WriteFile(index, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.h.Sweep(t.Context(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if list := b.list(); len(list) != 2 || list[0].ID != last || list[1].ID != first {
+			t.Fatalf("got %v, want the first and the last", list)
+		}
+		b.restore(first, true, nil)
+		b.want("a", "one")
+	})
 	t.Run("I1 undo: the oldest go first, and the rest can be restored", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t, undo.Keep{Bytes: 20})

@@ -26,16 +26,23 @@ type Keep struct {
 	Like  bool // the fields below count
 	Mode  fs.FileMode
 	Owner *Owner // nil: one's own
+	// Attributes are the extended ones, among them access lists: without its list
+	// a file's mode gives its group what the list gave to somebody else.
+	Attributes map[string][]byte
 }
 
 // KeepOf is what is kept of a file that is replaced: permissions, without setuid
-// and its like, and owner.
-func KeepOf(info fs.FileInfo) Keep {
-	k := Keep{Like: true, Mode: info.Mode().Perm()}
+// and its like, owner, and extended attributes. Of a file that cannot be opened, f
+// is nil and there are none.
+func KeepOf(f *os.File, info fs.FileInfo) (k Keep, err error) {
+	k = Keep{Like: true, Mode: info.Mode().Perm()}
 	if o, ok := OwnerOf(info); ok {
 		k.Owner = &o
 	}
-	return k
+	if f != nil {
+		k.Attributes, err = AttributesOf(f)
+	}
+	return k, err
 }
 
 // Replace gives a name within a folder new content, whole or not at all, also
@@ -74,6 +81,9 @@ func fill(f *os.File, content io.Reader, keep Keep) error {
 			return err
 		}
 		if err := f.Chmod(keep.Mode.Perm()); err != nil {
+			return err
+		}
+		if err := setAttributes(f, keep.Attributes); err != nil {
 			return err
 		}
 	}

@@ -151,7 +151,7 @@ func TestShellClaims(t *testing.T) {
 			{"an open network", builtin.Shell{Sandbox: sandbox.Config{Network: sandbox.Open}}, false},
 			{"a folder outside", builtin.Shell{Sandbox: sandbox.Config{Write: []string{t.TempDir()}}}, false},
 			{"less than was wanted", builtin.Shell{Sandbox: sandbox.Config{Level: sandbox.Container, Weaker: sandbox.Process}}, false},
-			{"a workspace in /tmp, which then is not private", builtin.Shell{Workspace: []string{t.TempDir()}}, false},
+			{"a workspace in /tmp, which then is not private, but cannot be written either", builtin.Shell{Workspace: []string{t.TempDir()}}, true},
 			{"no isolation", builtin.Shell{Sandbox: sandbox.Config{Level: sandbox.Container, Weaker: sandbox.InProcess}}, false},
 		} {
 			if tt.sh.Workspace == nil {

@@ -26,7 +26,7 @@ func shellTrap(t *testing.T, s *shellScene) {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
-	git("init", "-q")
+	git("init", "-q", "-b", "main")
 	git("config", "user.name", "a")
 	git("config", "user.email", "a@example.com")
 	s.write("a.txt", "one\n", 0o644)
@@ -38,16 +38,43 @@ func shellTrap(t *testing.T, s *shellScene) {
 	s.write(".gitattributes", "*.txt diff=text\n*.bin diff=ext\n*.clean filter=clean\n", 0o644)
 	s.write("a.txt", "two\n", 0o644)
 	git("commit", "-qam", "second")
+	// A submodule, which git would look into by its own configuration, a merge
+	// with a conflict, and a stash.
+	git("init", "-q", "sub")
+	s.write("sub/y", "one\n", 0o644)
+	git("-C", "sub", "add", "y")
+	git("-C", "sub", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "y")
+	git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "./sub", "sub")
+	git("commit", "-qm", "sub")
+	git("-C", "sub", "config", "diff.external", bad("sub"))
+	git("config", "submodule.sub.ignore", "none")
+	git("config", "diff.submodule", "diff")
+	git("config", "status.submoduleSummary", "true")
+	s.write("sub/y", "two\n", 0o644)
+	s.write("d.merge", "one\n", 0o644)
+	s.write(".gitattributes", "*.txt diff=text\n*.bin diff=ext\n*.clean filter=clean\n*.merge merge=driver\n", 0o644)
+	git("add", ".gitattributes", "d.merge")
+	git("commit", "-qm", "third")
+	git("checkout", "-qb", "other")
+	s.write("d.merge", "two\n", 0o644)
+	git("commit", "-qam", "two")
+	git("checkout", "-q", "main")
+	s.write("d.merge", "three\n", 0o644)
+	git("commit", "-qam", "three")
+	git("merge", "-q", "-X", "ours", "-m", "merged", "other")
+	s.write("a.txt", "kept\n", 0o644)
+	git("stash", "-q")
 	s.write("a.txt", "three\n", 0o644)
 	s.write("b.bin", "three\n", 0o644)
 	for key, name := range map[string]string{
 		"core.fsmonitor": "fsmonitor", "diff.text.textconv": "textconv", "diff.ext.command": "driver", "diff.external": "external",
 		"core.pager": "pager", "pager.log": "pagerlog", "gpg.program": "gpg", "core.editor": "editor", "core.sshCommand": "ssh", "credential.helper": "credential",
-		"core.alternateRefsCommand": "alternate", "uploadpack.packObjectsHook": "pack",
+		"core.alternateRefsCommand": "alternate", "uploadpack.packObjectsHook": "pack", "merge.driver.driver": "merge",
 	} {
 		git("config", key, bad(name))
 	}
 	git("config", "log.showSignature", "true")
+	git("config", "log.diffMerges", "remerge")
 	git("config", "alias.status", "!"+bad("alias"))
 	for _, hook := range []string{"post-index-change", "reference-transaction", "pre-commit", "post-checkout"} {
 		if err := os.Rename(bad("hook-"+hook), filepath.Join(s.dir, ".git/hooks", hook)); err != nil {
@@ -65,7 +92,7 @@ func TestShellGit(t *testing.T) {
 			"git status", "git status --short", "git diff", "git diff HEAD", "git diff HEAD~1 -- a.txt b.bin", "git log -p", "git log --stat -p -2", "git show",
 			"git show HEAD:a.txt", "git blame a.txt", "git log --oneline | head -1", "git -C . diff", "git --no-pager diff",
 			"git diff --stat; git status", "(git diff)", "x=$(git diff); echo \"$x\"", "git diff-files -p", "git ls-files", "git branch", "git rev-parse HEAD", "git describe --always",
-			"git whatchanged -p", "git shortlog HEAD", "git stash list", "git reflog -p", "git grep one", "git for-each-ref", "git cat-file -p HEAD", "git ls-tree HEAD",
+			"git whatchanged -p", "git shortlog HEAD", "git stash list", "git stash list -p", "git stash show -p", "git stash show", "git log -p -m", "git show -m HEAD", "git reflog show -p", "git reflog show HEAD", "git diff main~3", "git reflog -p", "git grep one", "git for-each-ref", "git cat-file -p HEAD", "git ls-tree HEAD",
 		} {
 			res := s.sh(line)
 			if !strings.Contains(s.said(audit.Isolated), "without the right to write") {

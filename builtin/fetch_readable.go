@@ -72,6 +72,7 @@ type fetchElement struct {
 
 type fetchReader struct {
 	base  *url.URL
+	based bool // by the page itself
 	most  int
 	out   []byte
 	title []byte
@@ -136,7 +137,11 @@ func (r *fetchReader) start(z *html.Tokenizer, selfClosing bool) {
 	r.closeBefore(e.tag)
 	switch e.tag {
 	case atom.Base:
-		if u, err := r.base.Parse(href); err == nil && len(href) < fetchLink && (u.Scheme == "http" || u.Scheme == "https") {
+		if r.based || href == "" || len(href) >= fetchLink {
+			return // the first one counts, as in browsers
+		}
+		r.based = true
+		if u, err := r.base.Parse(href); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
 			r.base = u
 		}
 		return

@@ -36,6 +36,8 @@ func shellGitEnv() []string {
 // shellGit is a function that stands before git. Drivers of diffs have any names,
 // so no setting switches them all off; the commands that use them have flags for
 // it, which go behind the command, wherever that stands among git's own options.
+// Nor is git run in submodules to see whether they changed: it would not have
+// this environment there, and a submodule's own setting wins over the one here.
 // It is one line, so that bash counts the lines of what follows as they are.
 const shellGit = `git() { local a=() s=; ` +
 	`while (($#)); do case $1 in ` +
@@ -43,6 +45,11 @@ const shellGit = `git() { local a=() s=; ` +
 	`-*) a+=("$1");; ` +
 	`*) s=$1; break;; esac; shift; done; ` +
 	`case $s in ` +
-	`diff|log|show|whatchanged|diff-tree|diff-index|diff-files|reflog|shortlog) shift; set -- "$s" --no-ext-diff --no-textconv "$@";; ` +
+	`diff|log|show|whatchanged|diff-tree|diff-index|diff-files|shortlog) shift; set -- "$s" --no-ext-diff --no-textconv --ignore-submodules=dirty "$@";; ` +
+	`stash|reflog) case "$s ${2-}" in ` +
+	`"stash list"|"stash show"|"reflog show") a+=("$s"); s=$2; shift 2; set -- "$s" --no-ext-diff --no-textconv --ignore-submodules=dirty "$@";; ` +
+	`"stash "*|"reflog list") ;; ` +
+	`*) shift; set -- "$s" --no-ext-diff --no-textconv --ignore-submodules=dirty "$@";; esac;; ` +
+	`status) shift; set -- status --ignore-submodules=dirty "$@";; ` +
 	`blame|annotate) shift; set -- "$s" --no-textconv "$@";; ` +
 	`esac; command git "${a[@]}" "$@"; }; readonly -f git; `

@@ -25,6 +25,7 @@ func TestFetchReadable(t *testing.T) {
 		{"a link elsewhere", `<a href="http://other.example/a b)">x</a>`, "[x](http://other.example/a%20b%29)"},
 		{"a link with a block in it", "<a href=x><h3>Card</h3><p>text</p></a>", "[Card text](https://example.com/a/x)"},
 		{"a link by the page's base", "<base href=/other/><a href=x>y</a>", "[y](https://example.com/other/x)"},
+		{"the first base counts", "<base target=x><base href=/other/><base href=/third/><a href=x>y</a>", "[y](https://example.com/other/x)"},
 		{"a link without a text", "a <a href=x></a>b", "a b"},
 		{"links that lead nowhere", "<a href=javascript:alert(1)>a</a> <a href=data:x>b</a> <a href=#c>c</a> <a name=d>d</a> <a href='file:///e'>e</a>", "a b c d e"},
 		{"a link without an end", "<a href=x>a <a href=y>b</a>", "[a](https://example.com/a/x) [b](https://example.com/a/y)"},
@@ -66,7 +67,7 @@ func TestFetchReadableIsBounded(t *testing.T) {
 	base := &url.URL{Scheme: "https", Host: "example.com", Path: "/" + strings.Repeat("p/", 1000)}
 	const size, most = 1 << 18, 100_000
 	for _, part := range []string{
-		"<a href=x>x</a>", "<a href=../x>", "<ul><li>x", "<div>", "<x-y>x</x-y>", "<table><tr><td>x", "<blockquote>x", "<pre>x", "<p hidden>", "</p>", "<b></i>", "<code>", "<svg>", "<!--", "&", "<", "<a ", "<title>x", "<li>", "<td></td>", "<b><span hidden>x</b>", "x ", "\xff",
+		"<a href=x>x</a>", "<a href=../x>", "<ul><li>x", "<div>", "<x-y>x</x-y>", "<table><tr><td>x", "<blockquote>x", "<pre>x", "<p hidden>", "</p>", "<b></i>", "<code>", "<svg>", "<!--", "&", "<", "<a ", "<title>x", "<li>", "<td></td>", "<b><span hidden>x</b>", "x ", "\xff", "<base href=x>",
 	} {
 		t.Run("I4 "+part, func(t *testing.T) {
 			start := time.Now()

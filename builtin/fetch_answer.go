@@ -79,7 +79,7 @@ func (c *fetchClient) answer(ctx context.Context, in fetchInput, t fetchTarget, 
 	case failed:
 		return fetchResult(fetchBrief(content)...), fetchDenied(t, hops, res)
 	case err != nil:
-		return tool.Result{}, err
+		return fetchResult(), err // which names the type, a word of the server's
 	}
 	return fetchResult(content...), nil
 }
@@ -179,7 +179,8 @@ func (c *fetchClient) read(res *http.Response, failed bool) (fetchBody, error) {
 // fetchType is a media type without its parameters; "": not said.
 func fetchType(header string) string {
 	kind, _, err := mime.ParseMediaType(header)
-	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
+	const longest = 127 // that one can be registered with; a longer one is a message
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || len(kind) > longest {
 		return ""
 	}
 	return kind
