@@ -210,6 +210,11 @@ func (k *keeper) files(version int, internet, writable bool) (*ruleset, error) {
 		return nil, err
 	}
 	s := k.setup
+	for _, dir := range stateFolders(s.State) {
+		if actual, err := filepath.EvalSymlinks(dir); err != nil || actual != dir {
+			return nil, fmt.Errorf("state: got %s, which leads to %q, want a folder: remove it", dir, actual)
+		}
+	}
 	type grant struct {
 		paths  []string
 		rights uint64
@@ -229,7 +234,7 @@ func (k *keeper) files(version int, internet, writable bool) (*ruleset, error) {
 	rights := uint64(mayRead)
 	if writable {
 		rights = mayWrite
-		grants = append(grants, grant{[]string{s.State}, mayWrite})
+		grants = append(grants, grant{stateFolders(s.State), mayWrite})
 	}
 	grants = append(grants, grant{s.Workspace, rights}, grant{s.Write, rights})
 	for _, g := range grants {

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,22 +30,45 @@ func (b *Box) prepare(ctx context.Context) error {
 		}
 		b.config.State, b.own = dir, true
 	}
-	for _, name := range []string{"", "home", "tmp", "cache", "config", "data"} {
-		dir := filepath.Join(b.config.State, name)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("sandbox: state: %w", err)
-		}
-		if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a folder needs the right to be entered
-			return fmt.Errorf("sandbox: state: %w", err)
-		}
+	if err := os.MkdirAll(b.config.State, 0o700); err != nil {
+		return fmt.Errorf("sandbox: state: %w", err)
 	}
 	actual, err := filepath.EvalSymlinks(b.config.State)
 	if err != nil {
 		return fmt.Errorf("sandbox: state: %w", err)
 	}
 	b.config.State = actual
+	for _, dir := range append(stateFolders(actual), actual) {
+		if err := privateFolder(dir); err != nil {
+			return fmt.Errorf("sandbox: state: %w", err)
+		}
+	}
 	b.env = b.environment(ctx)
 	return nil
+}
+
+// stateFolders are what commands write of a state. The state itself they do not:
+// else one could put a link in place of a folder, for the next keeper to follow.
+func stateFolders(state string) []string {
+	var all []string
+	for _, name := range []string{"cache", "config", "data", "home", "tmp"} {
+		all = append(all, filepath.Join(state, name))
+	}
+	return all
+}
+
+// privateFolder makes a folder that is nobody else's. What is there and is none,
+// such as a link, goes.
+func privateFolder(dir string) error {
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+		if err := os.Remove(dir); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return os.Chmod(dir, 0o700) //nolint:gosec // a folder needs the right to be entered
 }
 
 // environment is all that a command finds in its environment.

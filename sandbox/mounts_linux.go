@@ -57,6 +57,9 @@ func (m *mounts) arrange(a *Applied) (err error) {
 	if _, err := m.hide(); err != nil {
 		return err
 	}
+	if err := m.pinState(); err != nil {
+		return err
+	}
 	a.Missing = append(a.Missing, m.protect()...)
 	if err := unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"); err != nil {
 		a.Without = append(a.Without, "there are no terminals for commands: "+err.Error())
@@ -104,10 +107,11 @@ func putBack(fd int, path string) error {
 // saves a file takes its cover away.
 func (m *mounts) hide() (news bool, err error) {
 	for _, path := range m.setup.Hidden {
-		actual, err := filepath.EvalSymlinks(path)
-		if errors.Is(err, os.ErrNotExist) {
-			continue
+		var info unix.Stat_t
+		if err := unix.Stat(path, &info); errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+			continue // there is nothing, or a link that leads nowhere
 		}
+		actual, err := filepath.EvalSymlinks(path)
 		if err != nil {
 			return news, err
 		}
@@ -119,7 +123,10 @@ func (m *mounts) hide() (news bool, err error) {
 		}
 		m.covered[actual], news = true, true
 	}
-	return news, nil
+	if news {
+		return true, m.pinState() // the state may have been put back
+	}
+	return false, nil
 }
 
 // hideOne covers a path with nothing.
@@ -195,6 +202,20 @@ func (m *mounts) protectOne(path string) error {
 // make a new one in its place.
 func (m *mounts) pin(path string) error {
 	for _, dir := range between(path, m.setup.Workspace) {
+		if point, err := isMountPoint(dir); err != nil || point {
+			continue
+		}
+		if err := unix.Mount(dir, dir, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return &os.PathError{Op: "mount", Path: dir, Err: err}
+		}
+	}
+	return nil
+}
+
+// pinState makes mount points of the folders of the state: the state may lie in
+// the workspace, where Landlock lets them be replaced.
+func (m *mounts) pinState() error {
+	for _, dir := range stateFolders(m.setup.State) {
 		if point, err := isMountPoint(dir); err != nil || point {
 			continue
 		}
