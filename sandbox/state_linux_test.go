@@ -16,8 +16,8 @@ func TestStateIsNoWayOut(t *testing.T) {
 			t.Parallel()
 			state := filepath.Join(t.TempDir(), "state")
 			w := newWorld(t, way.change, func(c *Config) { c.State = state })
+			_, out := w.bash("cd " + state + " && for d in " + strings.Join(names, " ") + "; do rm -rf $d; mv $d old; ln -sT " + w.outside + " $d; done")
 			for _, name := range names {
-				_, out := w.bash("S=" + state + "; rm -rf $S/" + name + "; mv $S/" + name + " $S/old; ln -sT " + w.outside + " $S/" + name)
 				if info, err := os.Lstat(filepath.Join(state, name)); err != nil || !info.IsDir() {
 					t.Errorf("%s: got %v (%v), want the folder: %s", name, info, err, out)
 				}
