@@ -136,6 +136,9 @@ func (r row) check(args []word) (operands []word, why string) {
 			if !ok {
 				return nil, "the flag " + shown(a) + " is not among those that only read"
 			}
+			if count > 0 {
+				count++ // behind an operand, some programs take flags for operands too
+			}
 			if !takes {
 				continue
 			}

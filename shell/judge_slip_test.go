@@ -40,6 +40,8 @@ func TestJudgeNotEither(t *testing.T) {
 		{"git config with the name of a flag behind its key", "git config core.pager -- --get"},
 		{"git branch with the name of a flag behind --", "git branch -- x --list"},
 		{"javap with a flag behind --", "javap -- -J-agentpath:./x y"},
+		{"xxd with a flag behind its operand, which is its output", "xxd x -p"},
+		{"uniq with a flag behind its operand, which may be its output", "uniq x -c"},
 		{"unzip with the name of a flag behind its archive", "unzip x.zip -l"},
 		{"unzip with the name of a flag to leave out", "unzip x.zip -x -l"},
 		{"unzip into a folder", "unzip -l x.zip -d y"},
