@@ -61,7 +61,9 @@ func (h *shellHost) session(ctx context.Context) (s *shellSession, done func()) 
 	if first := h.sessions[key]; first != nil {
 		return first, func() {} // another call was faster
 	}
-	h.sessions[key] = s
+	if !s.isClosed() { // it may have ended meanwhile, and would be in the way of the next
+		h.sessions[key] = s
+	}
 	return s, func() {}
 }
 
@@ -77,23 +79,37 @@ func (h *shellHost) find(key shellKey) *shellSession {
 	return h.sessions[key]
 }
 
-// end closes what a session left behind.
+// end closes what a session left behind. It is closed first, so that it is not
+// put among the others afterwards, and taken from them before it is waited for.
 func (h *shellHost) end(key shellKey, s *shellSession) {
+	box := s.shut()
 	h.mu.Lock()
 	if h.sessions[key] == s {
 		delete(h.sessions, key)
 	}
 	h.mu.Unlock()
-	s.close()
+	shellEnd(box)
 }
 
 // close ends all that runs and waits for it.
-func (s *shellSession) close() {
+func (s *shellSession) close() { shellEnd(s.shut()) }
+
+// shut lets nothing more begin, and gives what is to be closed.
+func (s *shellSession) shut() *sandbox.Box {
 	s.mu.Lock()
-	s.closed = true
+	defer s.mu.Unlock()
 	box := s.box
-	s.box = nil
-	s.mu.Unlock()
+	s.closed, s.box = true, nil
+	return box
+}
+
+func (s *shellSession) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+func shellEnd(box *sandbox.Box) {
 	if box != nil {
 		_ = box.Close() // what it could not remove is temporary, and nobody is left to be told
 	}

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,8 +36,13 @@ func (k *keeper) arrange() (Applied, error) {
 	} else {
 		k.tags = tags
 	}
-	internet := a.Network != Off
-	if k.filter, err = newFilter(internet); err != nil {
+	// The thread that starts commands has their rights, so that they may do with it
+	// what they may do with each other. Not look into the memory that it shares.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return a, fmt.Errorf("not to be traced: %w", err)
+	}
+	k.internet = a.Network != Off
+	if k.filter, err = newFilter(k.allowed(false)); err != nil {
 		return a, err
 	}
 	if k.setup.Bubblewrap != "" {
@@ -56,13 +60,19 @@ func (k *keeper) arrange() (Applied, error) {
 	version := landlockVersion()
 	a.Kernel = append([]string{"landlock " + strconv.Itoa(version)}, a.Kernel...)
 	a.Missing = append(a.Missing, landlockMissing(version, !k.setup.Namespaces)...)
-	k.rules = func(writable bool) (*ruleset, error) { return k.files(version, internet, writable) }
+	k.rules = func(writable bool) (*ruleset, error) { return k.files(version, k.internet, writable) }
 	rules, err := k.rules(true)
 	if err != nil {
 		return a, err
 	}
 	k.writing, err = newLauncher((&restriction{rules, k.filter, filesAsRoot()}).apply)
 	return a, err
+}
+
+// allowed is what the filter of commands lets through.
+func (k *keeper) allowed(reading bool) allowed {
+	own := k.mounts != nil || k.setup.Bubblewrap != ""
+	return allowed{internet: k.internet, messages: own, attributes: own || !reading}
 }
 
 // namespaces arranges the namespaces that this process is in, or says what cannot
@@ -82,12 +92,14 @@ func (k *keeper) namespaces(a *Applied) error {
 		for _, path := range k.setup.Hidden {
 			a.Missing = append(a.Missing, path+" can be read and written by commands: it is hidden by user namespaces only")
 		}
-		a.Missing = append(a.Missing, "commands see which processes run on this machine")
+		a.Missing = append(a.Missing, "commands see which processes run on this machine",
+			"commands can change the mode, owner, times and attributes of files outside that they find and this user owns, not what is in them")
 		a.Differs = append(a.Differs, "/tmp is that of the machine and cannot be written (TMPDIR can)")
 		return nil
 	}
-	k.mounts = &mounts{setup: k.setup}
-	if err := k.mounts.arrange(a); err != nil || k.setup.Bubblewrap != "" {
+	k.mounts = &mounts{setup: k.setup, covered: make(map[string]bool)}
+	err := k.mounts.arrange(a)
+	if err != nil || k.setup.Bubblewrap != "" {
 		return err
 	}
 	if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0); err != nil {
@@ -217,7 +229,7 @@ func (k *keeper) files(version int, internet, writable bool) (*ruleset, error) {
 	if writable {
 		rights = mayWrite
 	}
-	if err := errors.Join(r.allowFolder(s.State, rights), r.allowFolder(filepath.Join(s.State, "tmp"), mayWrite)); err != nil {
+	if err := r.allowState(s.State, rights); err != nil {
 		return nil, err
 	}
 	grants = append(grants, grant{s.Workspace, rights}, grant{s.Write, rights})

@@ -33,9 +33,10 @@ func bubblewrapArgs(s *setup, o *wanted) []string {
 	if o.ReadOnly {
 		write = "--ro-bind-try"
 	}
-	for _, path := range slices.Concat(s.Workspace, s.Write, []string{s.State}) {
+	for _, path := range slices.Concat(s.Workspace, s.Write, stateFolders(s.State)) {
 		all = append(all, mount{write, path})
 	}
+	all = append(all, mount{"--ro-bind-try", s.State})
 	all = append(all, mount{"--bind-try", filepath.Join(s.State, "tmp")})
 	slices.SortStableFunc(all, func(a, b mount) int { return strings.Compare(a.path, b.path) })
 	var shown string // the last folder that is read-only with all below it
@@ -53,13 +54,21 @@ func bubblewrapArgs(s *setup, o *wanted) []string {
 		args = append(args, m.how, m.path, m.path)
 	}
 	for _, path := range s.Hidden {
+		path, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			continue
+		}
 		info, err := os.Stat(path)
 		switch {
 		case err != nil:
 		case info.IsDir():
 			args = append(args, "--tmpfs", path)
 			if inside(s.State, path) {
-				args = append(args, write, s.State, s.State, "--bind", filepath.Join(s.State, "tmp"), filepath.Join(s.State, "tmp"))
+				args = append(args, "--ro-bind", s.State, s.State)
+				for _, dir := range stateFolders(s.State) {
+					args = append(args, write, dir, dir)
+				}
+				args = append(args, "--bind", filepath.Join(s.State, "tmp"), filepath.Join(s.State, "tmp"))
 			}
 			args = append(args, "--remount-ro", path)
 		default:

@@ -110,15 +110,21 @@ func (c *containers) args(name string, o order) []string {
 	for _, path := range b.config.Read {
 		mount(path, false)
 	}
-	for _, path := range slices.Concat(b.config.Workspace, b.config.Write, []string{b.config.State}) {
+	for _, path := range slices.Concat(b.config.Workspace, b.config.Write) {
 		mount(path, !o.read)
 	}
-	mount(tmp, true)
+	state := func() {
+		mount(b.config.State, false)
+		for _, dir := range stateFolders(b.config.State) {
+			mount(dir, !o.read || dir == tmp)
+		}
+	}
+	state()
 	for _, path := range b.config.Hidden {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			args = append(args, "--tmpfs", path+":ro,size=64k")
 			if inside(b.config.State, path) {
-				mount(b.config.State, !o.read)
+				state()
 			}
 		} else if err == nil {
 			args = append(args, "--mount", "type=bind,source="+os.DevNull+",target="+path+",readonly")

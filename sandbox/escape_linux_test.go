@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/elastic/go-seccomp-bpf/arch"
+	"golang.org/x/sys/unix"
 )
 
 // escape is something that a command tries. Without a sandbox it succeeds, which
@@ -23,6 +24,8 @@ type escape struct {
 	// always says that the try fails without a sandbox as well, on some machines
 	// or for some users.
 	always bool
+	// mounts says that only read-only mounts refuse it, not Landlock.
+	mounts bool
 }
 
 func escapes(listeners *listening, victim int) []escape {
@@ -54,14 +57,23 @@ func escapes(listeners *listening, victim int) []escape {
 		{name: "the environment of the host is not read", try: just("read", "/proc/"+self+"/environ", "PATH")},
 		{name: "a symbolic link is no way out", try: func(w *world) []string { return role("symlink", secret(w), filepath.Join(w.work, w.link)) }},
 		{name: "a hard link is no way out", try: func(w *world) []string { return role("hardlink", secret(w), filepath.Join(w.work, w.link)) }},
+		{name: "no mode outside is changed", try: on("chmod"), mounts: true},
+		{name: "no owner outside is changed", try: on("chown"), mounts: true},
+		{name: "no times outside are changed", try: on("touch"), mounts: true},
+		{name: "no attribute outside is changed", try: on("attribute"), mounts: true},
+		{name: "the mode of a device is not changed", try: just("keepmode", "/dev/full"), mounts: true, always: os.Getuid() != 0},
 		{name: "no TCP", try: just("dial", "tcp", listeners.tcp)},
 		{name: "no UDP", try: just("dial", "udp", listeners.udp), sent: true},
 		{name: "no Unix socket at a path", try: func(w *world) []string { return role("dial", "unix", listeners.path) }},
+		{name: "no datagram to a Unix socket by half a pair", try: just("pair", listeners.datagram, strconv.Itoa(unix.SOCK_DGRAM))},
+		{name: "no datagram to a Unix socket by half a raw pair", try: just("pair", listeners.datagram, strconv.Itoa(unix.SOCK_RAW|unix.SOCK_CLOEXEC))},
 		{name: "no abstract Unix socket", try: just("dial", "unix", listeners.abstract)},
 		{name: "no packet sockets", try: just("packet"), always: os.Getuid() != 0},
 		{name: "no netlink but routes", try: just("netlink")},
 		{name: "no signal to the host", try: just("signal", self)},
 		{name: "no signal to other processes", try: just("signal", pid)},
+		{name: "no limits for other processes", try: just("limit", pid)},
+		{name: "no limits for whoever started it", try: just("limit", "parent"), always: true},
 		{name: "no ptrace of other processes", try: just("seize", pid)},
 		{name: "no ptrace at all", try: just("traceme")},
 		{name: "no io_uring", try: just("io_uring"), always: true},
@@ -86,6 +98,9 @@ func TestEscapes(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, way.change)
 				for i, e := range escapes(listeners, victim.Process.Pid) {
+					if e.mounts && strings.Contains(way.name, "without") {
+						continue
+					}
 					t.Run("N1 "+e.name, func(t *testing.T) {
 						w := w.again(t, i)
 						o, out := w.run(e.try(w)...)
@@ -170,8 +185,9 @@ int main(void) { long r = 20; __asm__ volatile("int $0x80" : "+a"(r) : : "memory
 
 // listening is servers that must stay silent.
 type listening struct {
-	tcp, udp, path, abstract string
-	said                     chan string
+	tcp, udp, path, abstract, datagram string
+
+	said chan string
 }
 
 func listen(t *testing.T) *listening {
@@ -204,24 +220,27 @@ func listen(t *testing.T) *listening {
 	l.tcp = server("tcp", "127.0.0.1:0")
 	server("unix", l.path)
 	server("unix", l.abstract)
-	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for b := make([]byte, 100); ; {
-			if _, _, err := udp.ReadFrom(b); err != nil {
-				return
-			}
-			l.said <- "udp"
+	packets := func(network, address string) string {
+		conn, err := net.ListenPacket(network, address)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}()
-	l.udp = udp.LocalAddr().String()
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for b := make([]byte, 100); ; {
+				if _, _, err := conn.ReadFrom(b); err != nil {
+					return
+				}
+				l.said <- network
+			}
+		}()
+		done = append(done, func() { _ = conn.Close(); <-ended })
+		return conn.LocalAddr().String()
+	}
+	l.udp = packets("udp", "127.0.0.1:0")
+	l.datagram = packets("unixgram", filepath.Join(dir, "datagram"))
 	t.Cleanup(func() {
-		_ = udp.Close()
-		<-ended
 		for _, f := range done {
 			f()
 		}

@@ -110,6 +110,40 @@ func TestGuardedPaths(t *testing.T) {
 	})
 }
 
+// What an editor saves is a new file under the old name, without a cover.
+func TestHiddenAnew(t *testing.T) {
+	for _, way := range guarded() {
+		t.Run("N1 "+way.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, way.change, project, func(c *Config) {
+				c.Hidden = append(c.Hidden, filepath.Join(c.Workspace[0], "later"), filepath.Join(c.Workspace[0], "later.txt"))
+			})
+			look := func(when string) {
+				for _, only := range []bool{false, true} {
+					_, out := w.do(Command{Args: []string{"bash", "-c", "cat secret.txt later/x later.txt .ferrule/store"}, ReadOnly: only})
+					if strings.Contains(out, "private\n") {
+						t.Errorf("%s, read-only %v: got %q, want nothing private", when, only, out)
+					}
+				}
+			}
+			look("at first")
+			write(t, filepath.Join(w.work, "later", "x"), "private\n")
+			write(t, filepath.Join(w.work, "later.txt"), "private\n")
+			look("when more has come to be")
+			for range 2 {
+				write(t, filepath.Join(w.work, "new"), "private\n")
+				if err := os.Rename(filepath.Join(w.work, "new"), filepath.Join(w.work, "secret.txt")); err != nil {
+					t.Fatal(err)
+				}
+				look("when it was saved anew")
+			}
+			if o, out := w.bash("cat /proc/self/mountinfo | grep -c secret.txt"); out != "1\n" && way.name == "process" {
+				t.Errorf("got %+v and %q mounts, want 1", o, out)
+			}
+		})
+	}
+}
+
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	for _, way := range ways() {

@@ -16,6 +16,7 @@ type keeping struct {
 	mu     sync.Mutex
 	link   *link  // to the keeper, nil before the first command
 	plain  string // why there are no namespaces
+	spaces bool   // a keeper had them
 	closed bool
 }
 
@@ -49,10 +50,14 @@ func (k *keeping) anew() (*link, error) {
 		s.Namespaces = true
 		l, err := newLink(s)
 		if err == nil {
+			k.spaces = true
 			if k.bubblewrap != "" {
 				l.applied = k.byBubblewrap(l.applied)
 			}
 			return l, nil
+		}
+		if k.spaces {
+			return nil, err // not less than before: a command may have caused it
 		}
 		k.plain = err.Error()
 		s.Namespaces = false
@@ -87,7 +92,7 @@ func (k *keeping) setup() *setup {
 	mine := writables(c)
 	return &setup{
 		Network: c.Network, Workspace: c.Workspace, Write: mine[len(c.Workspace)+1:],
-		Read: slices.Concat(defaultReads(c.Network, k.box.env, mine), beside(c.Read, mine)), Protected: cleaned(c.Protected), Hidden: resolved(c.Hidden),
+		Read: slices.Concat(defaultReads(c.Network, k.box.env, mine), beside(c.Read, mine)), Protected: cleaned(c.Protected), Hidden: cleaned(c.Hidden),
 		State: c.State, Limits: k.box.limits, Bubblewrap: k.bubblewrap,
 	}
 }

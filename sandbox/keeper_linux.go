@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -24,6 +25,8 @@ type keeper struct {
 	reading *launcher // nil until the first command that only reads
 	rules   func(writable bool) (*ruleset, error)
 	filter  filter
+
+	internet bool // there are sockets
 
 	mu       sync.Mutex // held while forking, so that no end is seen before its beginning
 	jobs     map[int]*job
@@ -50,6 +53,9 @@ type job struct {
 func keep() {
 	// Handled and forgotten. To ignore them would be inherited by commands.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGPIPE)
+	// What the host itself was handed by whoever started it, and does not know of,
+	// is none of a command's business.
+	_ = unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) // as old as Landlock
 	w, err := newWire(os.NewFile(3, "host"))
 	if err != nil {
 		os.Exit(2)
@@ -72,6 +78,9 @@ func (k *keeper) serve() {
 			k.setup = m.Setup
 			applied, err := k.arrange()
 			answer = message{Do: doReady, Applied: &applied, Error: text(err)}
+			if k.tags != nil {
+				answer.Tag = k.tags.first
+			}
 			go k.reap()
 		case doStart:
 			err := k.start(m.ID, m.Order, files)
@@ -106,6 +115,13 @@ func (k *keeper) start(id uint64, o *wanted, files []*os.File) error {
 	}
 	if k.mounts != nil && k.setup.Bubblewrap == "" {
 		k.mounts.protect()
+		news, err := k.mounts.hide()
+		if err != nil {
+			return err
+		}
+		if news {
+			k.reading = nil // it has the mounts of before; its thread lives as long as what it started
+		}
 	}
 	attr := &syscall.ProcAttr{
 		Dir: o.Dir, Env: o.Env,
@@ -175,7 +191,19 @@ func (k *keeper) onlyReading() (*launcher, error) {
 		if err != nil {
 			return nil, err
 		}
-		l, err := newLauncher((&restriction{rules, k.filter, filesAsRoot()}).apply)
+		filter, err := newFilter(k.allowed(true))
+		if err != nil {
+			return nil, err
+		}
+		restrict := (&restriction{rules, filter, filesAsRoot()}).apply
+		l, err := newLauncher(func() error {
+			if k.mounts != nil {
+				if err := k.mounts.apartToRead(); err != nil {
+					return err
+				}
+			}
+			return restrict()
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -119,6 +120,17 @@ func (r *ruleset) allowOpened(path string, rights uint64, flags int) error {
 		return &os.PathError{Op: "landlock", Path: path, Err: errno}
 	}
 	return nil
+}
+
+// allowState lets commands read the state, write to TMPDIR, and have these rights
+// on the other folders in it. A link that a command left in the place of one is
+// refused.
+func (r *ruleset) allowState(state string, rights uint64) error {
+	errs := []error{r.allowFolder(state, mayRead), r.allowFolder(filepath.Join(state, "tmp"), mayWrite)}
+	for _, dir := range stateFolders(state) {
+		errs = append(errs, r.allowFolder(dir, rights))
+	}
+	return errors.Join(errs...)
 }
 
 // restrict puts the calling thread, and what it starts, under the rules.

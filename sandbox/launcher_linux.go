@@ -72,7 +72,9 @@ func (r *restriction) apply() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no new privileges: %w", err)
 	}
-	if err := r.rules.restrict(); err != nil {
+	err := r.rules.restrict()
+	_ = unix.Close(r.rules.fd) // it was for this thread alone
+	if err != nil {
 		return err
 	}
 	if err := dropCapabilities(r.keep); err != nil {

@@ -35,7 +35,7 @@ func noProcess() string {
 	if landlockVersion() == 0 {
 		return "this kernel has no Landlock, or it is switched off (want Linux 5.13 or later with landlock in its list of security modules); " + allowNone
 	}
-	if _, err := newFilter(false); err != nil {
+	if _, err := newFilter(allowed{}); err != nil {
 		return err.Error() + "; " + allowNone
 	}
 	return ""

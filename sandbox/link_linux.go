@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,6 +21,7 @@ type link struct {
 	process *exec.Cmd
 	said    *said
 	applied Applied
+	orphans uint64        // the first tag of commands that may outlive the keeper, 0 for none
 	gone    chan struct{} // closed when the keeper, and so all its commands, is gone
 
 	mu   sync.Mutex
@@ -150,6 +152,9 @@ func (l *link) arrange(s *setup) error {
 		return fmt.Errorf("it answered %q: does main begin with sandbox.Enter?", m.Do)
 	}
 	l.applied = *m.Applied
+	if !s.Namespaces {
+		l.orphans = m.Tag
+	}
 	return nil
 }
 
@@ -185,6 +190,7 @@ func (l *link) listen() {
 	l.reapKeeper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.endOrphans()
 	for _, j := range l.jobs {
 		j.how = ending{code: -1, signal: "SIGKILL", why: "the sandbox died"}
 		select {
@@ -204,6 +210,22 @@ func (l *link) reapKeeper() {
 	})
 	defer timer.Stop()
 	_ = l.process.Wait() // its status says nothing
+}
+
+// endOrphans ends what a keeper that was killed has left: without a process
+// namespace the kernel does not. Each command that was asked for took a tag.
+func (l *link) endOrphans() {
+	if l.orphans == 0 {
+		return
+	}
+	t := &tags{first: l.orphans, next: l.orphans - l.next - 1}
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		left := slices.DeleteFunc(tagged(t.has), isZombie)
+		if len(left) == 0 {
+			return
+		}
+		killAll(left, syscall.SIGKILL)
+	}
 }
 
 func (l *link) alive() bool {

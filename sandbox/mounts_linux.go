@@ -24,9 +24,12 @@ func indexAfter(text []byte, name string) int {
 type mounts struct {
 	setup *setup
 	state int // the folder of the state, opened before anything is covered
+
+	covered map[string]bool // what was hidden
 	// What is mounted there is the sandbox's own; nothing where it could not be: what
 	// is there then is the machine's.
 	terminals, shared []string
+	ownTmp            []string // /tmp where it is the private one
 }
 
 // arrange covers what commands are not to find. The state may lie below what is
@@ -34,6 +37,10 @@ type mounts struct {
 func (m *mounts) arrange(a *Applied) (err error) {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("mounts of one's own: %w", err)
+	}
+	// For bubblewrap too: what it shows of /dev is the machine's own.
+	if err := onlyReadable(slices.Concat(m.setup.Workspace, m.setup.Write, []string{m.setup.State})); err != nil {
+		return fmt.Errorf("what is not to be written: %w", err)
 	}
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("a /proc of one's own: %w", err)
@@ -44,14 +51,14 @@ func (m *mounts) arrange(a *Applied) (err error) {
 	if m.state, err = unix.Open(m.setup.State, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0); err != nil {
 		return &os.PathError{Op: "open", Path: m.setup.State, Err: err}
 	}
-	defer func() { _ = unix.Close(m.state) }() // nothing was written
 	if err := m.temporary(a); err != nil {
 		return err
 	}
-	for _, path := range m.setup.Hidden {
-		if err := m.hide(path); err != nil {
-			return err
-		}
+	if _, err := m.hide(); err != nil {
+		return err
+	}
+	if err := m.pinState(); err != nil {
+		return err
 	}
 	a.Missing = append(a.Missing, m.protect()...)
 	if err := unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"); err != nil {
@@ -71,22 +78,18 @@ func (m *mounts) arrange(a *Applied) (err error) {
 // for it. Not where a path that was given lies in it: what may be done in a folder
 // may be done below it, so that all of it would become writable.
 func (m *mounts) temporary(a *Applied) error {
-	tmp := filepath.Join(m.setup.State, "tmp")
-	fd, err := unix.Openat(m.state, "tmp", unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
-	if err != nil {
-		return &os.PathError{Op: "open", Path: tmp, Err: err}
-	}
-	defer func() { _ = unix.Close(fd) }() // nothing was written
-	// A mount point cannot be renamed: no command puts a link in its place.
-	if err := putBack(fd, tmp); err != nil {
-		return err
-	}
 	for _, path := range slices.Concat(m.setup.Workspace, m.setup.Write, m.setup.Read, []string{m.setup.State}) {
 		if under(path, "/tmp") {
 			a.Differs = append(a.Differs, "/tmp is that of the machine and cannot be written (TMPDIR can), because "+path+" is in it")
 			return nil
 		}
 	}
+	fd, err := unix.Openat(m.state, "tmp", unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: filepath.Join(m.setup.State, "tmp"), Err: err}
+	}
+	defer func() { _ = unix.Close(fd) }() // nothing was written
+	m.ownTmp = []string{"/tmp"}
 	return putBack(fd, "/tmp")
 }
 
@@ -101,12 +104,36 @@ func putBack(fd int, path string) error {
 	return nil
 }
 
-// hide covers a path with nothing.
-func (m *mounts) hide(path string) error {
-	info, err := os.Stat(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+// hide covers what is hidden and not covered yet, and says whether there was
+// something. Like protect it is called again before each command: an editor that
+// saves a file takes its cover away.
+func (m *mounts) hide() (news bool, err error) {
+	for _, path := range m.setup.Hidden {
+		var info unix.Stat_t
+		if err := unix.Stat(path, &info); errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+			continue // there is nothing, or a link that leads nowhere
+		}
+		actual, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return news, err
+		}
+		if point, err := isMountPoint(actual); err == nil && point && m.covered[actual] {
+			continue
+		}
+		if err := m.hideOne(actual); err != nil {
+			return news, err
+		}
+		m.covered[actual], news = true, true
 	}
+	if news {
+		return true, m.pinState() // the state may have been put back
+	}
+	return false, nil
+}
+
+// hideOne covers a path with nothing.
+func (m *mounts) hideOne(path string) error {
+	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
@@ -177,6 +204,20 @@ func (m *mounts) protectOne(path string) error {
 // make a new one in its place.
 func (m *mounts) pin(path string) error {
 	for _, dir := range between(path, m.setup.Workspace) {
+		if point, err := isMountPoint(dir); err != nil || point {
+			continue
+		}
+		if err := unix.Mount(dir, dir, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return &os.PathError{Op: "mount", Path: dir, Err: err}
+		}
+	}
+	return nil
+}
+
+// pinState makes mount points of the folders of the state: the state may lie in
+// the workspace, where Landlock lets them be replaced.
+func (m *mounts) pinState() error {
+	for _, dir := range stateFolders(m.setup.State) {
 		if point, err := isMountPoint(dir); err != nil || point {
 			continue
 		}

@@ -34,6 +34,32 @@ func refused() []string {
 	}
 }
 
+// allowed is what a filter lets through that not every command may do. The zero
+// value is the strictest.
+type allowed struct {
+	internet   bool // sockets of IPv4 and IPv6
+	messages   bool // shared memory and queues that have numbers or names: in a namespace
+	attributes bool // modes, owners, times and attributes of files
+}
+
+// messages are the calls for what processes of a user share by its number or name.
+// It stays when they end, and Landlock does not know of it.
+func messages() []string {
+	return []string{
+		"shmget", "shmat", "shmctl", "semget", "semop", "semtimedop", "semctl", "msgget", "msgsnd", "msgrcv", "msgctl",
+		"mq_open", "mq_unlink", "ipc",
+	}
+}
+
+// attributes are the calls that change a file without writing to it, which
+// Landlock does not refuse.
+func attributes() []string {
+	return []string{
+		"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes", "futimesat", "utimensat",
+		"setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr",
+	}
+}
+
 // exactly is the conditions under which the lower half of an argument is a
 // value. The kernel looks at no more than that half of an int; a comparison with
 // the whole would miss calls with something in the other.
@@ -62,7 +88,8 @@ const addrNoRandomize = 0x0040000 // ADDR_NO_RANDOMIZE
 //
 // Unix sockets are never made: whoever listens at a path (a container engine, an
 // agent with keys) would act for the command outside. A pair of sockets, which
-// leads nowhere else, is a different call and stays.
+// leads nowhere else, is a different call and stays; not one of datagrams (nor
+// "raw", which is another word for it), each of which can have an address.
 func conditions(internet bool) []seccomp.NameWithConditions {
 	const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWIPC |
 		unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
@@ -76,6 +103,9 @@ func conditions(internet bool) []seccomp.NameWithConditions {
 		// The number of locks marks the processes of a command: see tag_linux.go.
 		{Name: "setrlimit", Conditions: exactly(0, unix.RLIMIT_LOCKS)},
 		{Name: "prlimit64", Conditions: append(exactly(1, unix.RLIMIT_LOCKS), other(2, 0)...)},
+		// To limit the processor time of another process is to end it.
+		{Name: "prlimit64", Conditions: append(other(0, 0), other(2, 0)...)},
+		{Name: "socketpair", Conditions: seccomp.ArgumentConditions{{Argument: 1, Operation: seccomp.BitsSet, Value: unix.SOCK_DGRAM & unix.SOCK_RAW}}},
 	}
 	if internet {
 		// Of netlink only the part that lists addresses: getaddrinfo and ifconfig
@@ -87,9 +117,8 @@ func conditions(internet bool) []seccomp.NameWithConditions {
 	return list
 }
 
-// newFilter assembles the filter. With internet, sockets of IPv4 and IPv6 can be
-// made.
-func newFilter(internet bool) (filter, error) {
+// newFilter assembles the filter.
+func newFilter(a allowed) (filter, error) {
 	machine, err := arch.GetInfo("")
 	if err != nil {
 		return nil, fmt.Errorf("seccomp: %w", err)
@@ -99,15 +128,22 @@ func newFilter(internet bool) (filter, error) {
 		return ok
 	}
 	deny := seccomp.SyscallGroup{Action: seccomp.ActionErrno}
-	for _, name := range refused() {
+	names := refused()
+	if !a.internet {
+		names = append(names, "socket")
+	}
+	if !a.messages {
+		names = append(names, messages()...)
+	}
+	if !a.attributes {
+		names = append(names, attributes()...)
+	}
+	for _, name := range names {
 		if known(name) {
 			deny.Names = append(deny.Names, name)
 		}
 	}
-	if !internet {
-		deny.Names = append(deny.Names, "socket")
-	}
-	for _, c := range conditions(internet) {
+	for _, c := range conditions(a.internet) {
 		if known(c.Name) {
 			deny.NamesWithCondtions = append(deny.NamesWithCondtions, c)
 		}

@@ -26,7 +26,7 @@ func makeState(dir string, workspace []string) (string, error) {
 	if err := root.Chmod(".", 0o700); err != nil {
 		return "", err
 	}
-	for _, name := range []string{"home", "tmp", "cache", "config", "data"} {
+	for _, name := range stateNames() {
 		if info, err := root.Lstat(name); err == nil && !info.IsDir() {
 			if err := root.Remove(name); err != nil {
 				return "", err
@@ -78,3 +78,15 @@ func keepOutOfGit(root *os.Root) error {
 	_, err = f.WriteString("*\n")
 	return errors.Join(err, f.Close())
 }
+
+// stateFolders are what commands write of a state. The state itself they do not:
+// else one could put a link in place of a folder, for the next keeper to follow.
+func stateFolders(state string) []string {
+	var all []string
+	for _, name := range stateNames() {
+		all = append(all, filepath.Join(state, name))
+	}
+	return all
+}
+
+func stateNames() []string { return []string{"cache", "config", "data", "home", "tmp"} }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/binary"
 	"os"
@@ -88,6 +89,12 @@ func tagged(fits func(tag uint64) bool) []int {
 		}
 	}
 	return pids
+}
+
+// isZombie says whether a process has ended and waits for its parent to notice.
+func isZombie(pid int) bool {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	return err != nil || bytes.Contains(text, []byte("\nState:\tZ"))
 }
 
 // killAll kills processes.

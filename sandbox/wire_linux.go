@@ -22,6 +22,7 @@ type message struct {
 	Error string  `json:"error,omitempty"` // of "ready" and "started"
 
 	Applied *Applied `json:"applied,omitempty"` // do "ready"
+	Tag     uint64   `json:"tag,omitempty"`     // of "ready": the first, 0 if there are none
 
 	Code   int    `json:"code,omitempty"` // do "ended", and below
 	Signal string `json:"signal,omitempty"`
