@@ -101,9 +101,9 @@ func (p *process) hints() string {
 		case strings.HasPrefix(path, "/dev/tcp/") || strings.HasPrefix(path, "/dev/udp/"): // bash's names for the network
 		case missing && !shellBelow(path, shellCovered()): // it is not there
 		case shellBelow(path, h.config.Hidden):
-			add("%s is hidden from commands. That is sandbox.hidden in ferrule.yaml.", path)
+			add("%s is hidden from commands, and no line of ferrule.yaml opens it.", path)
 		case shellBelow(path, h.config.Protected):
-			add("%s is protected: commands read it and cannot change it. That is sandbox.protected in ferrule.yaml.", path)
+			add("%s is protected: commands read it and cannot change it, and no line of ferrule.yaml allows that.", path)
 		case !shellBelow(path, h.roots) && !shellBelow(path, h.config.Write):
 			add("%s is outside the workspace. To allow it: sandbox.write: [%q] in ferrule.yaml, or sandbox.read if that is enough.", path, path)
 		case p.readOnly:
