@@ -83,8 +83,8 @@ func (f ownFigures) missed() []miss {
 // suite is all that is measured of Ferrule itself, and what came of it last. Its
 // works are made anew each time: what they keep would be in the way of the rest.
 type suite struct {
-	works                                               func() ([]work, error)
-	rows                                                []row // of the works
+	works                                                        func() ([]work, error)
+	rows                                                         []row // of the works
 	started, waited, journalled, kept, offered, refused, handled part
 }
 

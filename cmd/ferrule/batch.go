@@ -51,7 +51,15 @@ fit, 130 where it was interrupted.`,
 				return err
 			}
 			if planOnly {
-				return p.with(cmd.Context(), hosting{looks: true, mode: f.mode, limit: f.limit}, func(h *host) error {
+				if err := one(cmd, "plan", "session"); err != nil { // of a session nothing is looked up
+					return err
+				}
+				o, err := f.hosting(cmd, nil)
+				if err != nil {
+					return err
+				}
+				o.looks = true
+				return p.with(cmd.Context(), o, func(h *host) error {
 					return p.printPlan(h.session(newSession(), "").View(cmd.Context()).Plan(cmd.Context(), calls...), calls)
 				})
 			}
@@ -209,8 +217,8 @@ func (p *program) printCall(i int, c tool.Call, r tool.Result, took time.Duratio
 	title, text := "done", r.String()
 	if r.Err != nil {
 		title, text = string(r.Err.Kind), r.Err.Text
-		if r.Err.Detail != "" && r.Err.Detail != r.Err.Text {
-			text += "\n(" + r.Err.Detail + ")"
+		if more := detailOf(r.Err); more != "" {
+			text += "\n(" + more + ")"
 		}
 		if more := tool.TextOf(r.Content); more != "" && more != r.Err.Text {
 			text = strings.TrimPrefix(text+"\n"+more, "\n")

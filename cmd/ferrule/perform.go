@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/internal/terminal"
@@ -147,8 +148,14 @@ func explainError(name string, e *tool.Error) string {
 	if e.Text == "" {
 		text = fmt.Sprintf("%s: %s", name, e.Kind)
 	}
-	if e.Detail != "" && e.Detail != e.Text {
-		text += "\n  " + e.Detail
+	if more := detailOf(e); more != "" {
+		text += "\n  " + more
 	}
 	return text
+}
+
+// detailOf is what an operator reads beside the text: what that does not say
+// already.
+func detailOf(e *tool.Error) string {
+	return strings.TrimSpace(strings.TrimPrefix(e.Detail, e.Text))
 }
