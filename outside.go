@@ -40,32 +40,38 @@ func (c *call) isolatedBy() string {
 }
 
 // Isolated is for [tool.Host]: see [tool.Env.Isolated].
-func (l *lease) Isolated(how string) {
-	if l.live() && l.turn.set.noted() {
-		l.call.emit(audit.Event{Kind: audit.Isolated, Text: l.turn.set.scrubText(how)})
-	}
-}
+func (l *lease) Isolated(how string) { l.note(audit.Isolated, how) }
 
 // WentOn is for [tool.Host]: see [tool.Env.WentOn].
-func (l *lease) WentOn(name string) {
-	if l.live() && l.turn.set.noted() {
-		l.call.emit(audit.Event{Kind: audit.WentOn, Text: l.turn.set.scrubText(name)})
+func (l *lease) WentOn(name string) { l.note(audit.WentOn, name) }
+
+// note puts on the record what a function says of what it runs, unless it has
+// returned or was given up. It is about the request that the function was given:
+// who leads the call may hold another by now.
+func (l *lease) note(kind audit.Kind, text string) {
+	if !l.underway() || l.call.lost.Load() || !l.turn.set.noted() {
+		return
 	}
+	e := l.call.eventOf(l.req, audit.Event{Kind: kind, Text: l.turn.set.scrubText(text)})
+	l.turn.set.send(&e)
 }
 
-// live reports whether the function of a lease may still say something.
-func (l *lease) live() bool {
+// underway reports whether a function has not returned. If it has, nothing of its
+// turn may be looked at: it may be another's by now.
+func (l *lease) underway() bool {
 	l.touched.Store(true)
-	return !l.returned.Load() && !l.call.lost.Load()
+	return !l.returned.Load()
 }
 
 // Background is for [tool.Host]: see [tool.Env.Background].
 func (l *lease) Background() <-chan struct{} {
-	l.touched.Store(true)
+	if !l.underway() {
+		return nil
+	}
 	t, c := l.turn, l.call
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if l.returned.Load() {
+	if l.returned.Load() { // meanwhile
 		return nil
 	}
 	if c.moving == nil {
@@ -93,13 +99,12 @@ func (t *Turn) Background(id string) bool {
 
 // AtEnd is for [tool.Host]: see [tool.Env.AtEnd].
 func (l *lease) AtEnd(f func()) bool {
-	l.touched.Store(true)
-	if f == nil {
+	if f == nil || !l.underway() {
 		return false
 	}
 	c := l.turn.view.session.conv
 	c.mu.Lock()
-	if !c.ended {
+	if c.ended == nil {
 		c.endings = append(c.endings, f)
 		c.mu.Unlock()
 		return true
@@ -113,11 +118,18 @@ func (l *lease) AtEnd(f func()) bool {
 const endTime = 15 * time.Second
 
 // end does what is to be done when a session ends, once, and waits for it: the
-// last that was begun first.
+// last that was begun first. Who closes the session meanwhile waits too.
 func (c *conversation) end() error {
 	c.mu.Lock()
+	if over := c.ended; over != nil {
+		c.mu.Unlock()
+		<-over
+		return nil // who was first has the error
+	}
+	over := make(chan struct{})
+	defer close(over)
 	endings := c.endings
-	c.endings, c.ended = nil, true
+	c.endings, c.ended = nil, over
 	c.mu.Unlock()
 	if len(endings) == 0 {
 		return nil

@@ -188,6 +188,51 @@ func TestBackground(t *testing.T) {
 	})
 }
 
+func TestOutsideAfterwards(t *testing.T) {
+	t.Parallel()
+	t.Run("B3 a call whose tool has returned is not moved", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var rec recorder
+			could := doing(writerTool("sh"), func(ctx context.Context, _ tool.Args) (tool.Result, error) {
+				tool.From(ctx).Background()
+				return sayText("done"), nil
+			})
+			looks := make(chan struct{})
+			late := ferrule.Hook{Name: "late", Output: func(context.Context, *tool.Request, tool.Result, tool.Result) (*tool.Result, error) {
+				<-looks
+				return nil, nil
+			}}
+			turn := viewWith(t, &ferrule.Runtime{Policy: allowAll, Observe: rec.observe, Hooks: []ferrule.Hook{late}}, could).Begin(t.Context(), ferrule.TurnOptions{})
+			turn.Add(tool.Call{Name: "sh", Input: json.RawMessage("{}")})
+			synctest.Wait()
+			if id := rec.started(); id == "" || turn.Background(id) {
+				t.Errorf("call %q: it was moved, and nothing is left to go on", id)
+			}
+			close(looks)
+			turn.Wait()
+		})
+	})
+	t.Run("L6 who keeps what a call had beyond its end gets nothing of it", func(t *testing.T) {
+		var kept *tool.Env
+		d := readerTool("keep")
+		d.Cooperative, d.Repeatable = true, true // so that its turn is used again
+		v := viewWith(t, &ferrule.Runtime{Policy: allowAll}, doing(d, func(ctx context.Context, _ tool.Args) (tool.Result, error) {
+			kept = tool.From(ctx)
+			return sayText("kept"), nil
+		}))
+		for range 3 {
+			if res := v.Do(t.Context(), tool.Call{Name: "keep", Input: json.RawMessage("{}")}); res[0].Err != nil {
+				t.Fatal(res[0].Err)
+			}
+			kept.Isolated("process")
+			kept.WentOn("p1")
+			if kept.Background() != nil || kept.AtEnd(func() { t.Error("it was done") }) {
+				t.Error("a call that has ended can still leave something behind")
+			}
+		}
+	})
+}
+
 func TestAtEnd(t *testing.T) {
 	t.Parallel()
 	// leaving registers what is to be done at the end of its session.
@@ -259,6 +304,24 @@ func TestAtEnd(t *testing.T) {
 				t.Errorf("close says %v", err)
 			}
 			close(stuck)
+		})
+	})
+	t.Run("B3 who closes the session too waits for it as well", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			rt := &ferrule.Runtime{}
+			done := false
+			viewWith(t, rt, leaving(func() { <-time.After(time.Second); done = true }))
+			s := rt.Session(tool.Caller{})
+			s.Call(t.Context(), "leave", "{}")
+			first := make(chan error, 1)
+			go func() { first <- s.Close(t.Context()) }()
+			synctest.Wait()
+			if err := rt.Close(t.Context()); err != nil || !done {
+				t.Errorf("closed with %v, done %v, want that it was waited for", err, done)
+			}
+			if err := <-first; err != nil {
+				t.Error(err)
+			}
 		})
 	})
 	t.Run("B3 without a session nothing is begun", func(t *testing.T) {

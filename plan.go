@@ -73,7 +73,7 @@ func (v *View) imagine(ctx context.Context, index int, given tool.Call) *call {
 		if c.hidden(); c.known == nil && !c.unresolved {
 			c.judge() //nolint:contextcheck // as above
 		}
-		if c.entry != nil && c.known == nil && v.defers(c.entry) {
+		if c.entry != nil && !c.final && v.defers(c.entry) {
 			c.known = &tool.Error{Kind: tool.NotLoaded}
 		}
 		return c

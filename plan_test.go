@@ -123,6 +123,89 @@ func TestViewPlan(t *testing.T) {
 	})
 }
 
+// TestViewPlanKinds compares why calls will not run by the plan with what becomes of
+// them, and looks for traces of planning.
+func TestViewPlanKinds(t *testing.T) {
+	t.Parallel()
+	log := new(audit.Memory)
+	rt := &Runtime{Inbox: new(policy.Memory), Log: log, Rates: []policy.Rate{{Calls: 3}}, Policy: policy.Func(func(r *tool.Request) tool.Decision {
+		verdict := map[string]tool.Verdict{"may": tool.Allow, "late": tool.Allow, "no": tool.Deny, "late_no": tool.Deny}[r.Name]
+		return tool.Decision{Verdict: verdict}
+	})}
+	for _, info := range []tool.Info{
+		{Name: "may", Aliases: []string{"old"}},
+		{Name: "asked"},
+		{Name: "no"},
+		{Name: "late", Deferred: true},
+		{Name: "late_no", Deferred: true},
+		{Name: "person", NeedsUser: true},
+	} {
+		info.Description = "Do it."
+		made, err := tool.New(info, func(context.Context, struct{}) (string, error) { return "", nil })
+		if err == nil {
+			err = rt.Add(made)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	bad := []byte("[1]")
+	calls := []tool.Call{
+		{Name: "may"},
+		{Name: "old"},
+		{Name: "may", Input: bad},
+		{Name: "no"},
+		{Name: "no", Input: bad},
+		{Name: "late"},
+		{Name: "late", Input: bad},
+		{Name: "late_no"},
+		{Name: "late_no", Input: bad},
+		{Name: "person"},
+		{Name: "nobody"},
+		{Name: ""},
+		{Name: "may", Input: []byte("{")},
+		{Name: "asked"},
+	}
+	session := rt.Session(tool.Caller{})
+	view := session.View(t.Context())
+	rows := func() (n int) {
+		for range log.Rows() {
+			n++
+		}
+		return n
+	}
+	before := rows()
+	var plan []Planned
+	for range 10 { // nothing of it is counted, by the rates or as a loop
+		plan = view.Plan(t.Context(), calls...)
+	}
+	if after := rows(); after != before {
+		t.Errorf("planning left %d rows on the record", after-before)
+	}
+	turn := view.Begin(t.Context(), TurnOptions{HandBack: true})
+	if turn.Number() != 1 {
+		t.Errorf("got turn %d, want the first", turn.Number())
+	}
+	turn.Add(calls...)
+	for i, res := range turn.Wait() {
+		kind := func(e *tool.Error) tool.Kind {
+			if e == nil {
+				return ""
+			}
+			return e.Kind
+		}
+		t.Run(fmt.Sprintf("D4 call %d of %q ends as the plan says", i, calls[i].Name), func(t *testing.T) {
+			want := kind(plan[i].Err)
+			if plan[i].Asks {
+				want = tool.Suspended
+			}
+			if got := kind(res.Err); got != want {
+				t.Errorf("input %s: got %q, want %q (%s)", calls[i].Input, got, want, res)
+			}
+		})
+	}
+}
+
 // TestViewPlanHolds runs random calls and looks, each time that one has ended, whether
 // just those run whose waits are over by the plan.
 func TestViewPlanHolds(t *testing.T) {

@@ -145,7 +145,8 @@ func (rt *Runtime) own(tools []*tool.Tool) (changed bool, err error) {
 
 // Close stops the session from taking calls and waits, until ctx ends, for its
 // turns and for calls that were given up; it stops neither: ending the context of
-// a turn does. The error names what still runs or waits.
+// a turn does. Then it ends what calls have left in the background, which may take
+// 15 s more. The error names what still runs or waits.
 func (s *Session) Close(ctx context.Context) error { return s.conv.close(ctx) }
 
 // conversation is what the callers of one session share.
@@ -188,8 +189,8 @@ type conversation struct {
 	standingOf *catalogue
 	standings  map[standKey]*standingSet
 
-	endings []func() // what is to be done when it ends; guarded by mu
-	ended   bool     // it has been done
+	endings []func()      // what is to be done when it ends; guarded by mu
+	ended   chan struct{} // closed when it has been done; nil: nobody has begun; guarded by mu
 
 	forming sync.Mutex // guards what tools said of themselves; held for moments
 	seen    map[*entry]*entry

@@ -105,6 +105,9 @@ func (c *call) release(l *lease) error {
 	}
 	l.end.CompareAndSwap(nil, t.set.over)
 	l.returned.Store(true)
+	if l.runs {
+		c.moving = nil // nobody is left who would move it
+	}
 	if l.touched.Load() {
 		t.shared = true
 		l.shut()

@@ -48,8 +48,8 @@ func (p *process) ended() bool {
 }
 
 // goOn ends the call and lets the command live until its session ends.
-func (p *process) goOn(ctx context.Context, asked bool) (tool.Result, error) {
-	if err := p.session.adopt(p, asked); err != nil {
+func (p *process) goOn(ctx context.Context) (tool.Result, error) {
+	if err := p.session.adopt(p); err != nil {
 		p.running.Stop(shellSoon)
 		return tool.Result{}, &tool.Error{Kind: tool.Failed, Text: err.Error(), Cause: err}
 	}

@@ -185,10 +185,33 @@ func TestProcess(t *testing.T) {
 		mark := shellMark(t)
 		s.behind("sleep "+mark, "p1")
 		s.behind("sleep "+mark, "p2")
-		shellWant(t, s.call("shell", map[string]any{"command": "sleep " + mark, "background": true}), tool.Failed, "want at most 2", "process_stop")
-		shellUntil(t, "the third has ended", func() bool { return len(shellAlive(t, mark)) <= 4 })
+		shellWant(t, s.call("shell", map[string]any{"command": "touch ran", "background": true}), tool.Failed, "not started", "want at most 2", "process_stop")
+		if s.sh("true"); s.said(audit.WentOn) != "p2" || s.there("ran") {
+			t.Error("the third was started all the same")
+		}
 		s.call("process_stop", map[string]any{"id": "p1"})
 		s.behind("sleep "+mark, "p3")
+	})
+	t.Run("B3 a session that ended under a call leaves its name free", func(t *testing.T) {
+		t.Parallel()
+		s := shellAt(t, nil)
+		ended, end := context.WithCancel(t.Context())
+		end()
+		s.hear = func(e audit.Event) { // before the tool has a session of its own
+			if e.Kind == audit.Started && s.session.Close(ended) == nil {
+				t.Error("it was closed although a call runs")
+			}
+		}
+		shellWant(t, s.sh("touch ran"), tool.Failed, "The session has ended.")
+		s.hear = nil
+		if err := s.session.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.session = s.rt.Session(tool.Caller{Session: "one"})
+		shellWant(t, s.sh("ls"), "")
+		if s.there("ran") {
+			t.Error("a command of a session that had ended ran")
+		}
 	})
 	t.Run("B3 another session sees nothing of it", func(t *testing.T) {
 		t.Parallel()

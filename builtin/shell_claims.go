@@ -170,8 +170,10 @@ func (h *shellHost) preview(_ context.Context, in shellInput) (string, error) {
 		b.WriteString("\nit goes on in the background until it ends, is stopped, or the session ends")
 	}
 	switch j := shellJudge(in.Command); {
-	case j.ReadOnly:
+	case j.ReadOnly && h.applied.Level.AtLeast(sandbox.Process):
 		b.WriteString("\nit only reads: it runs without the right to write")
+	case j.ReadOnly:
+		b.WriteString("\nit is judged to read only, and nothing here keeps it from writing")
 	case j.Why != "":
 		b.WriteString("\nit may change something: " + j.Why)
 	}

@@ -56,12 +56,12 @@ func (h *shellHost) dir(given string) (string, error) {
 	target, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		if dir = filepath.Clean(dir); !shellBelow(dir, h.roots) {
-			return "", h.outside(given, dir)
+			return "", h.outside(given)
 		}
 		return "", fmt.Errorf("dir: got %q, want a folder that exists", given)
 	}
 	if !shellBelow(target, h.roots) {
-		return "", h.outside(given, target)
+		return "", h.outside(given)
 	}
 	if info, err := os.Stat(target); err != nil || !info.IsDir() {
 		return "", fmt.Errorf("dir: got %q, want a folder", given)
@@ -69,9 +69,10 @@ func (h *shellHost) dir(given string) (string, error) {
 	return target, nil
 }
 
-// outside refuses a folder, and says what would have to be configured.
-func (h *shellHost) outside(given, target string) error {
-	return fmt.Errorf("dir: got %q, which is outside the workspace (%s). To allow it: workspace: [%q] in ferrule.yaml", given, strings.Join(h.roots, ", "), target)
+// outside refuses a folder, and says what would have to be configured. Where a link
+// leads to is not told.
+func (h *shellHost) outside(given string) error {
+	return fmt.Errorf("dir: got %q, which is outside the workspace (%s). That is workspace in ferrule.yaml", given, strings.Join(h.roots, ", "))
 }
 
 // validate refuses, before anybody is asked, what would not be run.

@@ -173,9 +173,17 @@ func TestShellStops(t *testing.T) {
 
 func TestShellRefuses(t *testing.T) {
 	t.Parallel()
-	s := shellAt(t, nil)
+	s := shellAt(t, func(sh *builtin.Shell, _ *ferrule.Runtime) {
+		sh.Sandbox.Hidden, sh.Sandbox.Protected = []string{sh.Workspace[0] + "/hid"}, []string{sh.Workspace[0] + "/pro"}
+		for _, name := range []string{"hid", "pro"} {
+			if err := os.Mkdir(filepath.Join(sh.Workspace[0], name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 	outside := t.TempDir()
 	s.write("file", "", 0o644)
+	s.write("hid/x", "", 0o644)
 	for name, to := range map[string]string{"out": outside, "up": "..", "chain": "out", "loop": "loop", "gone": "/nonexistent/x", "root": "/"} {
 		if err := os.Symlink(to, filepath.Join(s.dir, name)); err != nil {
 			t.Fatal(err)
@@ -221,6 +229,12 @@ func TestShellRefuses(t *testing.T) {
 				t.Errorf("what is not there is not refused: %q", got)
 			}
 		}
+		for what, refused := range map[string]string{
+			"cat hid/x":   "/hid/x is hidden from commands, and no line of ferrule.yaml opens it.",
+			"touch pro/x": "/pro/x is protected: commands read it and cannot change it, and no line of ferrule.yaml allows that.",
+		} {
+			shellWant(t, s.sh(what), tool.Failed, "[sandbox] "+s.dir+refused)
+		}
 		shellWant(t, s.sh("echo x > /dev/tcp/127.0.0.1/9"), tool.Failed, "[sandbox] The network is off. To open it: sandbox.network: open in ferrule.yaml")
 		shellWant(t, s.sh("echo 'listen tcp6 [::1]:0: socket: operation not permitted'; exit 1"), tool.Failed, "[sandbox] The network is off. To open it: sandbox.network: open in ferrule.yaml, or loopback")
 		if got := s.sh("touch file; echo 'bash: file: Permission denied' >&2; exit 1").String(); strings.Contains(got, "[sandbox]") {
@@ -233,6 +247,19 @@ func TestShellRefuses(t *testing.T) {
 		var missing *sandbox.Unavailable
 		if !errors.As(err, &missing) || missing.Why == "" {
 			t.Errorf("error = %v, want an Unavailable that says why", err)
+		}
+	})
+	t.Run("N3 where nothing isolates, the record does not say that something did", func(t *testing.T) {
+		s := shellAt(t, func(sh *builtin.Shell, _ *ferrule.Runtime) {
+			sh.Sandbox.Level, sh.Sandbox.Weaker = sandbox.Container, sandbox.InProcess
+		})
+		shellWant(t, s.sh("ls"), "")
+		how := s.said(audit.Isolated)
+		if strings.HasPrefix(how, "container") {
+			t.Skip("there is an engine here")
+		}
+		if !strings.HasPrefix(how, "in-process") || strings.Contains(how, "without the right") {
+			t.Errorf("isolated: %q", how)
 		}
 	})
 	t.Run("N2 what is configured wrongly is refused", func(t *testing.T) {

@@ -25,6 +25,13 @@ func (h *shellHost) run(ctx context.Context, in shellInput) (tool.Result, error)
 	if in.Background && !s.lasts {
 		return tool.Result{}, &tool.Error{Kind: tool.InvalidValue, Text: "background: there is no session that it could belong to: run it without."}
 	}
+	if in.Background {
+		free, err := s.book()
+		if err != nil {
+			return tool.Result{}, &tool.Error{Kind: tool.Failed, Text: "It was not started. " + err.Error(), Cause: err}
+		}
+		defer free()
+	}
 	var move <-chan struct{} // never, without a session
 	if s.lasts {
 		move = tool.From(ctx).Background() // before it is seen to run: it can be moved from then on
@@ -34,7 +41,7 @@ func (h *shellHost) run(ctx context.Context, in shellInput) (tool.Result, error)
 		return tool.Result{}, shellNotRun(ctx, err)
 	}
 	if in.Background {
-		return p.goOn(ctx, true)
+		return p.goOn(ctx)
 	}
 	return p.attend(ctx, in, move)
 }
@@ -81,7 +88,7 @@ func (s *shellSession) start(ctx context.Context, in shellInput, dir string) (*p
 		return nil, err
 	}
 	how := shellIsolation(box.Applied())
-	if p.readOnly {
+	if p.readOnly && box.Applied().Level.AtLeast(sandbox.Process) {
 		how += "; without the right to write"
 	}
 	env.Isolated(how)
@@ -108,7 +115,7 @@ func (p *process) attend(ctx context.Context, in shellInput, move <-chan struct{
 		why = "more than " + shellSize(int64(s.host.Output)) + " of output"
 	case <-move:
 		if !p.out.full() {
-			return p.goOn(ctx, false)
+			return p.goOn(ctx)
 		}
 		why = "more than " + shellSize(int64(s.host.Output)) + " of output"
 	}

@@ -38,6 +38,7 @@ type shellSession struct {
 	closed bool
 	box    *sandbox.Box // nil: not needed yet, or lost
 	old    []*process   // in the background, by age
+	booked int          // places for those that begin there
 	next   int          // the number of the last one
 }
 
@@ -156,23 +157,40 @@ func (s *shellSession) lost(box *sandbox.Box) {
 // shellForgotten is how many processes that have ended are remembered.
 const shellForgotten = 16
 
-// adopt gives a process a name and keeps it. With room, there must be some.
-func (s *shellSession) adopt(p *process, room bool) error {
+// book keeps a place for a process that is to begin in the background, so that
+// nothing runs for which there is none. done gives it back.
+func (s *shellSession) book() (done func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	running := s.booked
+	for _, o := range s.old {
+		if !o.ended() {
+			running++
+		}
+	}
+	if running >= s.host.Background {
+		return nil, fmt.Errorf("background: got %d processes, want at most %d: end one with process_stop", running, s.host.Background)
+	}
+	s.booked++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.booked--
+	}, nil
+}
+
+// adopt gives a process a name and keeps it.
+func (s *shellSession) adopt(p *process) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return errShellClosed
 	}
-	running, ended := 0, 0
+	ended := 0
 	for _, o := range s.old {
 		if o.ended() {
 			ended++
-		} else {
-			running++
 		}
-	}
-	if room && running >= s.host.Background {
-		return fmt.Errorf("background: got %d processes, want at most %d: end one with process_stop", running, s.host.Background)
 	}
 	if ended >= shellForgotten {
 		i := slices.IndexFunc(s.old, (*process).ended)

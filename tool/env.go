@@ -177,8 +177,8 @@ func (e *Env) WentOn(name string) {
 }
 
 // AtEnd has f called when the session ends, or at once if it has ended. False:
-// there is no session, and f will not be called; what must not outlast it is not
-// to be begun.
+// there is no session, or the call has returned, and f will not be called; what
+// must not outlast it is not to be begun.
 func (e *Env) AtEnd(f func()) bool {
 	return e != nil && e.host.Outside != nil && e.host.Outside.AtEnd(f)
 }

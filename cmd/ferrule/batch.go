@@ -51,7 +51,15 @@ fit, 130 where it was interrupted.`,
 				return err
 			}
 			if planOnly {
-				return p.with(cmd.Context(), hosting{looks: true, mode: f.mode, limit: f.limit}, func(h *host) error {
+				if err := one(cmd, "plan", "session"); err != nil { // of a session nothing is looked up
+					return err
+				}
+				o, err := f.hosting(cmd, nil)
+				if err != nil {
+					return err
+				}
+				o.looks = true
+				return p.with(cmd.Context(), o, func(h *host) error {
 					return p.printPlan(h.session(newSession(), "").View(cmd.Context()).Plan(cmd.Context(), calls...), calls, h.config.Workspace)
 				})
 			}

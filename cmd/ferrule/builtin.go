@@ -148,6 +148,7 @@ func (p *program) hidden(c *config.Config) []string {
 	if store := p.storeOf(c); filepath.Dir(store) != p.homeOf(c) {
 		list = append(list, store, store+"-wal", store+"-shm")
 	}
+	list = withTargets(list)
 	slices.Sort(list)
 	return slices.Compact(list)
 }

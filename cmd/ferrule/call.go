@@ -31,12 +31,15 @@ func (f *calling) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "run nothing, and show what would be done")
 }
 
-// hosting is what the flags say of the runtime.
+// hosting is what the flags say of the runtime, which a board may look at.
 func (f *calling) hosting(cmd *cobra.Command, b *board) (hosting, error) {
 	if err := one(cmd, "mode", "dry-run"); err != nil {
 		return hosting{}, err
 	}
-	o := hosting{mode: f.mode, limit: f.limit, observe: b.observe}
+	o := hosting{mode: f.mode, limit: f.limit}
+	if b != nil {
+		o.observe = b.observe
+	}
 	if f.dry {
 		o.mode = string(policy.ModeDryRun)
 	}

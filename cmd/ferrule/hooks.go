@@ -51,8 +51,20 @@ func (p *program) protected(c *config.Config) []string {
 			list = append(list, program)
 		}
 	}
+	list = withTargets(list)
 	for i, name := range list {
 		list[i] = filepath.ToSlash(name)
+	}
+	return list
+}
+
+// withTargets are paths, and behind them what those that are symlinks, or lie below
+// one, lead to: tools name files without symlinks.
+func withTargets(list []string) []string {
+	for _, name := range slices.Clone(list) {
+		if target, err := filepath.EvalSymlinks(name); err == nil && !slices.Contains(list, target) {
+			list = append(list, target)
+		}
 	}
 	return list
 }

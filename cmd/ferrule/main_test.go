@@ -28,7 +28,7 @@ type noteInput struct {
 type emptyInput struct{}
 
 // testTools are tools that scripts call beside those of the program: they read and
-// write files of a folder, fail, say how far they are, and wait for ever.
+// write files of a folder, fail, say how far they are, use a secret, and wait for ever.
 func testTools(dir string, holds func()) func() []*tool.Tool {
 	made := func(t *tool.Tool, err error) *tool.Tool {
 		if err != nil {
@@ -74,6 +74,10 @@ func testTools(dir string, holds func()) func() []*tool.Tool {
 				_, _ = env.Stdout().Write([]byte("one\n"))
 				_, _ = env.Stderr().Write([]byte("beside\n"))
 				return "one\ntwo", nil
+			})),
+			made(tool.New(tool.Info{Name: "login", Description: "Say the token.", Secrets: []string{"token"}, Claims: tool.Claims{ReadOnly: true, Local: true}}, func(ctx context.Context, _ emptyInput) (text string, err error) {
+				err = tool.From(ctx).Secret(ctx, "token", func(value []byte) error { text = "it is " + string(value); return nil })
+				return text, err
 			})),
 			made(tool.New(tool.Info{Name: "hold", Description: "Wait for ever.", Cancel: true, Claims: tool.Claims{ReadOnly: true, Local: true}}, func(ctx context.Context, _ emptyInput) (string, error) {
 				if holds != nil {

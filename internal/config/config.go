@@ -123,7 +123,16 @@ func Default(dir string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("config: workspace: %w", err)
 	}
-	return &Config{Workspace: filepath.ToSlash(abs)}, nil
+	return &Config{Workspace: filepath.ToSlash(resolved(abs))}, nil
+}
+
+// resolved is a path without symlinks, as tools name files: rules about the workspace
+// must match these. What is not there stays as it is.
+func resolved(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
 }
 
 // Load reads a file. What is wrong in it is told as [Errors].

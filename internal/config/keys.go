@@ -23,6 +23,7 @@ func parse(name, dir string, text []byte) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	dir = resolved(dir)
 	r := &reader{file: name, dir: dir, workspace: filepath.ToSlash(dir), lines: strings.Split(string(text), "\n")}
 	c := &Config{}
 	if root := r.tree(text); root != nil {
@@ -44,7 +45,7 @@ func (r *reader) root(n *yaml.Node, c *Config) {
 	if n.Kind == yaml.MappingNode { // rules depend on it, wherever it stands
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			if n.Content[i].Value == "workspace" && n.Content[i+1].Kind == yaml.ScalarNode && n.Content[i+1].Tag == "!!str" {
-				r.workspace = filepath.ToSlash(r.path(n.Content[i+1].Value))
+				r.workspace = filepath.ToSlash(resolved(r.path(n.Content[i+1].Value)))
 			}
 		}
 	}
