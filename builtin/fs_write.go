@@ -258,12 +258,7 @@ func (s *fsSet) begin(ctx context.Context, p fsPlace, content []byte, lacking []
 		err = &tool.Error{Kind: tool.Failed, Text: text, Detail: fmt.Sprintf("%s: %v", p.path(), err), Cause: err}
 	}
 	if err != nil {
-		if ctx.Err() != nil || errors.Is(err, syscall.ENOSPC) {
-			return nil, err
-		}
-		return nil, &tool.Error{
-			Kind: tool.Failed, Text: fmt.Sprintf("%s: no copy of it could be kept for undo, so nothing was changed.", p), Detail: err.Error(), Cause: err,
-		}
+		return nil, err
 	}
 	if expect != "" && step.Was().Digest != expect {
 		return nil, step.End(ctx, moved)

@@ -34,6 +34,9 @@ func (h *shellHost) claims(in shellInput) tool.Claims {
 	if dir, err := h.dir(in.Dir); err == nil && !in.Background {
 		c.Touches = h.touches(j, dir)
 	}
+	if c.Touches == nil && !h.applied.Level.AtLeast(sandbox.Process) {
+		c.ReadOnly = false // nothing keeps it from reading a key: only named files of the workspace are read unasked
+	}
 	return c
 }
 

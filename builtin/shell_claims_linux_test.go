@@ -139,6 +139,15 @@ func TestShellClaims(t *testing.T) {
 			}
 		})
 	}
+	t.Run("I2 where nothing isolates, the judgement counts for named files of the workspace only", func(t *testing.T) {
+		plain := shellOnly(t, builtin.Shell{Workspace: []string{dir}, Sandbox: sandbox.Config{Level: sandbox.Container, Weaker: sandbox.InProcess}}, &runs)
+		for line, want := range map[string]bool{"cat a.txt": true, "echo hello": true, "cat /etc/passwd": false, "cat ~/.ssh/id_rsa": false, "ls": false, "rm a.txt": false} {
+			c, err := plain.ClaimsFor(shellArgs(t, plain, map[string]any{"command": line}))
+			if err != nil || c.ReadOnly != want {
+				t.Errorf("%s: read-only %v, want %v (%v)", line, c.ReadOnly, want, err)
+			}
+		}
+	})
 	t.Run("P10 confined: with the network shut, writing only in the workspace, all of it enforced", func(t *testing.T) {
 		for _, tt := range []struct {
 			name string

@@ -230,8 +230,8 @@ func TestShellRefuses(t *testing.T) {
 			}
 		}
 		for what, refused := range map[string]string{
-			"cat hid/x":   "/hid/x is hidden from commands, and no line of ferrule.yaml opens it.",
-			"touch pro/x": "/pro/x is protected: commands read it and cannot change it, and no line of ferrule.yaml allows that.",
+			"cat hid/x":   "/hid/x is hidden from commands: it belongs to the program that runs them.",
+			"touch pro/x": "/pro/x is protected: commands read it and cannot change it. A person can.",
 		} {
 			shellWant(t, s.sh(what), tool.Failed, "[sandbox] "+s.dir+refused)
 		}
