@@ -26,7 +26,7 @@ import (
 // turns took seven minutes:
 //
 //	go test -run 'TestLaws|TestSameAsSerial' -timeout 0 -cases 1000000 .
-var cases = flag.Int("cases", 200, "random cases for each law")
+var cases = flag.Int("cases", 120, "random cases for each law")
 
 // check is rapid.Check for at least so many cases.
 func check(t *testing.T, n int, f func(*rapid.T)) {

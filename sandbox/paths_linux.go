@@ -136,17 +136,3 @@ func follow(path string, through []string, links int) (string, bool) {
 	}
 	return follow(target, through, links+1)
 }
-
-// resolved is paths with what they lead to, each once. A path that is a link
-// stays in the list: a sandbox that shows only what is named needs the link too.
-func resolved(paths []string) []string {
-	var all []string
-	for _, path := range paths {
-		path = filepath.Clean(path)
-		if actual, err := filepath.EvalSymlinks(path); err == nil {
-			all = append(all, path, actual)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
