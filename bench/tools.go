@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -71,12 +72,12 @@ func sandboxed(ctx context.Context, helper sandbox.Helper) (r row, err error) {
 	if err != nil {
 		return r, err
 	}
-	defer os.RemoveAll(workspace)
-	box, err := sandbox.New(sandbox.Config{Helper: helper, Workspace: []string{workspace}, Network: sandbox.Loopback})
+	defer func() { err = errors.Join(err, os.RemoveAll(workspace)) }()
+	box, err := sandbox.New(sandbox.Config{Helper: helper, Workspace: []string{workspace}, Network: sandbox.Loopback}) //nolint:contextcheck // what it looks for takes a moment
 	if err != nil {
 		return r, err
 	}
-	defer box.Close()
+	defer func() { err = errors.Join(err, box.Close()) }()
 	box.Applied()
 	best, err := least(40, func() error {
 		for range at {
