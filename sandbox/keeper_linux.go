@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -60,10 +61,28 @@ func keep() {
 	if err != nil {
 		os.Exit(2)
 	}
+	hire()
 	k := &keeper{wire: w, jobs: make(map[int]*job), forked: make(chan struct{}, 1)}
 	k.serve()
 	k.endAll()
 	syscall.Exit(0) // not os.Exit, which the race detector delays by a second
+}
+
+// hire has the runtime make threads now that it may need later. Once a command has
+// used up all processes there are, there are no threads to be had either, and a
+// runtime that cannot get one ends the keeper.
+func hire() {
+	const threads = 12
+	var all sync.WaitGroup
+	for range threads {
+		all.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			wait := unix.NsecToTimespec(int64(time.Millisecond))
+			_ = unix.Nanosleep(&wait, nil) // a thread of its own for each, as all of them wait
+		})
+	}
+	all.Wait()
 }
 
 func (k *keeper) serve() {
