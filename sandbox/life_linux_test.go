@@ -3,13 +3,11 @@ package sandbox
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,7 +21,7 @@ func TestLimits(t *testing.T) {
 		name    string
 		command Command
 		want    string
-		also    string // may come first, of words between commas
+		also    string // may come first
 	}{
 		{"N1 a command that ignores SIGTERM is killed when its time is over", Command{
 			Args: []string{"bash", "-c", "trap '' TERM; while :; do sleep 100; done"}, Limits: Limits{Time: 50 * time.Millisecond},
@@ -32,7 +30,7 @@ func TestLimits(t *testing.T) {
 		{"N1 endless output to both streams", Command{Args: []string{"bash", "-c", "yes >&2 & yes"}}, "output", ""},
 		{"N1 10 GB in one process", Command{Args: role("hog", "10000000000")}, "memory", ""},
 		{"N1 10 GB in many processes", Command{Args: role("hog", "500000000", "20")}, "memory", ""},
-		{"N1 a fork bomb", Command{Args: []string{"bash", "-c", "f() { f | f & }; f; sleep 100"}, Limits: Limits{Time: 3 * time.Second}}, "processes", "time,the sandbox died"},
+		{"N1 a fork bomb", Command{Args: []string{"bash", "-c", "f() { f | f & }; f; sleep 100"}, Limits: Limits{Time: 3 * time.Second}}, "processes", "time"},
 		{"N1 many processes", Command{Args: []string{"bash", "-c", "for i in {1..100}; do sleep 100 & done; wait"}, Limits: Limits{Processes: 50}}, "processes", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -50,7 +48,7 @@ func TestLimits(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if o.Stopped != tt.want && !slices.Contains(strings.Split(tt.also, ","), cmp.Or(o.Stopped, "not stopped")) {
+					if o.Stopped != tt.want && (tt.also == "" || o.Stopped != tt.also) {
 						t.Errorf("got %+v, want it stopped for %q; it printed %.200q", o, tt.want, out.String())
 					}
 					if took := time.Since(begun); took > most {
