@@ -98,11 +98,19 @@ func (k *keeping) setup() *setup {
 }
 
 func (k *keeping) start(o order) (work, error) {
-	l, err := k.ready()
-	if err != nil {
-		return nil, err
+	const tries = 3
+	var err error
+	for range tries {
+		var l *link
+		if l, err = k.ready(); err != nil {
+			return nil, err
+		}
+		var w work
+		if w, err = l.start(o); !errors.Is(err, errEnded) {
+			return w, err
+		}
 	}
-	return l.start(o)
+	return nil, err
 }
 
 func (k *keeping) applied() Applied {

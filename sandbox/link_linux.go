@@ -229,13 +229,14 @@ func (l *link) endOrphans() {
 }
 
 func (l *link) alive() bool {
-	select {
-	case <-l.gone:
-		return false
-	default:
-		return true
-	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.jobs != nil
 }
+
+// errEnded says that a keeper was found to have ended before it was told of a
+// command: another may be.
+var errEnded = errors.New("sandbox: the keeper has ended")
 
 // end ends the keeper, and with it all commands, and waits until they are gone.
 func (l *link) end() {
@@ -247,7 +248,7 @@ func (l *link) start(o order) (work, error) {
 	l.mu.Lock()
 	if l.jobs == nil {
 		l.mu.Unlock()
-		return nil, errors.New("sandbox: the keeper has ended")
+		return nil, errEnded
 	}
 	l.next++
 	j := &kept{link: l, id: l.next, started: make(chan error, 1), end: make(chan struct{})}
