@@ -62,8 +62,11 @@ func (p *process) goOn(ctx context.Context) (tool.Result, error) {
 }
 
 // state says whether it runs, or how it ended.
-func (p *process) state() string {
-	if !p.ended() {
+func (p *process) state() string { return p.stateAs(p.ended()) }
+
+// stateAs is how it stood when it was seen to have ended, or not to have.
+func (p *process) stateAs(ended bool) string {
+	if !ended {
 		return "running for " + time.Since(p.began).Round(time.Second).String()
 	}
 	o := p.running.Wait()
@@ -167,7 +170,7 @@ func (p *process) await(ctx context.Context, in processReading, chosen func(stri
 		piece, news := p.out.take(in.From, chosen, ended)
 		piece.dropped += dropped
 		if piece.text != "" || ended || !wait {
-			return p.report(piece), nil
+			return p.report(piece, ended), nil
 		}
 		dropped = piece.dropped
 		if in.From != nil {
@@ -184,9 +187,10 @@ func (p *process) await(ctx context.Context, in processReading, chosen func(stri
 	}
 }
 
-// report is what the model reads: how it stands, then what is new.
-func (p *process) report(piece processPiece) string {
-	text := fmt.Sprintf("[%s %s; read up to %d", p.id, p.state(), piece.next)
+// report is what the model reads: how it stood when the piece was taken, then what
+// is new. What ended meanwhile may have said more.
+func (p *process) report(piece processPiece, ended bool) string {
+	text := fmt.Sprintf("[%s %s; read up to %d", p.id, p.stateAs(ended), piece.next)
 	switch {
 	case piece.more:
 		text += ", and there is more: read again"
