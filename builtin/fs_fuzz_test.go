@@ -96,7 +96,7 @@ func TestFilesEditProperty(t *testing.T) {
 
 // What is found is what each line alone says, whatever shortcuts are taken.
 func FuzzFilesSearch(f *testing.F) {
-	for _, p := range []string{"a", "a|b", "(?i)Ks", "[0-9]{3,}", "^a", "b$", `\bx\b`, `\s+`, "[^a]b", "a.b", "(?s)a.b", `\Aa`, `a\z`, "", "x*", "(ab|cd)+e", `[a-z]+_[0-9]{2}`, "é", "(?i)É", `a\r`, "[[:space:]]", `\x{10FFFF}`, "(?i)straße", "(?i)skip", `^$`} {
+	for _, p := range []string{"a", "a|b", "(?i)Ks", "[0-9]{3,}", "^a", "b$", `\bx\b`, `\s+`, "[^a]b", "a.b", "(?s)a.b", `\Aa`, `a\z`, "", "x*", "(ab|cd)+e", `[a-z]+_[0-9]{2}`, "é", "(?i)É", `a\r`, `\r`, "b\r", "[[:space:]]", `\x{10FFFF}`, "(?i)straße", "(?i)skip", `^$`} {
 		f.Add(p, "a\nb\r\nks KS \u212a\u017f\nabcde 12345\n\n a b x\nab_12 éÉ", false)
 		f.Add(p, "A\r\naXb", true)
 	}

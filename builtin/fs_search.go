@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -18,7 +19,7 @@ import (
 type fsSearch struct {
 	line  *regexp.Regexp // does not go across line ends
 	any   []fsPiece      // each match holds one of them; empty: not known
-	plain bool           // a line that holds a piece is a match
+	plain bool           // a line that holds a piece is a match: not one with \r, which may be of the line end
 	run   *fsRun         // where there is no piece: each match holds such a run
 	bite  int            // bytes that the automaton is given before it is asked whether to go on
 }
@@ -75,7 +76,7 @@ func fsNewSearch(pattern string, fold bool) (*fsSearch, error) {
 		return nil, fmt.Errorf("pattern: %w", err)
 	}
 	s.any = fsPieces(simple)
-	s.plain = simple.Op == syntax.OpLiteral && len(s.any) == 1 && !s.any[0].fold
+	s.plain = simple.Op == syntax.OpLiteral && len(s.any) == 1 && !s.any[0].fold && bytes.IndexByte(s.any[0].text, '\r') < 0
 	if len(s.any) == 0 {
 		s.run = fsRunOf(tree)
 	}
