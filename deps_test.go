@@ -61,13 +61,14 @@ var architecture = map[string]arrows{
 	"internal/hostile":     {},
 	"internal/inside":      {third: "golang.org/x/sys"},
 	"internal/leak":        {},
+	"internal/lock":        {third: "golang.org/x/sys"},
 	"internal/terminal":    {ours: "policy", third: "charm.land/bubbletea/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term golang.org/x/text", tests: "tool"},
 	"sandbox":              {third: "github.com/elastic/go-seccomp-bpf golang.org/x/net golang.org/x/sys"},
 	"shell":                {third: "mvdan.cc/sh/v3", tests: "policy tool"},
-	"store":                {ours: "audit durable policy tool", third: "golang.org/x/sys modernc.org/sqlite", tests: ". tooltest"},
+	"store":                {ours: "audit durable internal/lock policy tool", third: "modernc.org/sqlite", tests: ". tooltest"},
 	"tokens":               {third: "github.com/tiktoken-go/tokenizer"},
 	"tooltest":             {ours: ". audit durable policy tool"},
-	"undo":                 {ours: "internal/inside", third: "golang.org/x/sys"},
+	"undo":                 {ours: "internal/inside internal/lock"},
 }
 
 // testModules may be imported by any test and by nothing else. What is listed

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ferrule-dev/ferrule/durable"
+	"github.com/ferrule-dev/ferrule/internal/lock"
 )
 
 // owner is a Store that has begun calls, as others know it. While it is there it
@@ -68,7 +69,7 @@ func (s *Store) newOwner(id string) (_ *owner, err error) {
 	if err != nil {
 		return nil, err
 	}
-	locked, err := lock(f, false)
+	locked, err := lock.File(f, false)
 	if err == nil {
 		err = f.Chmod(0o600) // the umask may have taken more away
 	}
@@ -147,7 +148,7 @@ func (s *Store) alive(id string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	free, err := lock(f, true)
+	free, err := lock.File(f, true)
 	return !free && err == nil, err
 }
 
@@ -167,7 +168,7 @@ func (s *Store) sweepOwners() {
 		if err != nil {
 			continue
 		}
-		if free, err := lock(f, false); err == nil && free {
+		if free, err := lock.File(f, false); err == nil && free {
 			_ = remove(f, s.ownerFile(id))
 		} else {
 			f.Close()

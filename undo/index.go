@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/ferrule-dev/ferrule/internal/lock"
 )
 
 // line is one line of the index: the beginning of a change, or what is added to
@@ -118,7 +120,7 @@ func (h *History) lock(ctx context.Context, shared bool) (unlock func(), err err
 	}
 	const pause = 2 * time.Millisecond
 	for {
-		ok, err := lockFile(f, shared)
+		ok, err := lock.File(f, shared)
 		if ok {
 			return func() { f.Close() }, nil
 		}

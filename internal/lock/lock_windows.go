@@ -1,4 +1,4 @@
-package store
+package lock
 
 import (
 	"errors"
@@ -7,10 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lock locks a file for as long as it is open, for itself or together with others
-// who share it. It waits for nobody: false means that somebody else has it. The
-// system takes the lock away where a process ends, however it does.
-func lock(f *os.File, shared bool) (bool, error) {
+func lockFile(f *os.File, shared bool) (bool, error) {
 	var how uint32 = windows.LOCKFILE_FAIL_IMMEDIATELY
 	if !shared {
 		how |= windows.LOCKFILE_EXCLUSIVE_LOCK

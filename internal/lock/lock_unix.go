@@ -1,6 +1,6 @@
 //go:build unix
 
-package store
+package lock
 
 import (
 	"errors"
@@ -8,10 +8,7 @@ import (
 	"syscall"
 )
 
-// lock locks a file for as long as it is open, for itself or together with others
-// who share it. It waits for nobody: false means that somebody else has it. The
-// system takes the lock away where a process ends, however it does.
-func lock(f *os.File, shared bool) (bool, error) {
+func lockFile(f *os.File, shared bool) (bool, error) {
 	how := syscall.LOCK_EX
 	if shared {
 		how = syscall.LOCK_SH
