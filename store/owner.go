@@ -14,7 +14,7 @@ import (
 )
 
 // owner is a Store that has begun calls, as others know it. While it is there it
-// holds the lock of a file beside the store, which the system takes away where
+// holds the lock of a file near the store, which the system takes away where
 // its process ends, however it does, and which it keeps while it is stopped. So
 // it never has to be guessed from a clock whether somebody is still there.
 type owner struct {
@@ -23,11 +23,15 @@ type owner struct {
 	held
 }
 
-// ownerMark stands between the name of a store and the id of an owner.
-const ownerMark = "-owner-"
+// OwnersSuffix makes of the path of a store that of the folder where owners have
+// their locks. Who removes one makes running calls look as if they had crashed.
+const OwnersSuffix = "-owners"
 
-// ownerFile is where the lock of an owner is: beside the file that a link leads to.
-func (s *Store) ownerFile(id string) string { return s.files[0].path + ownerMark + id }
+// ownerDir is that folder: beside the file that a link leads to.
+func (s *Store) ownerDir() string { return s.files[0].path + OwnersSuffix }
+
+// ownerFile is where the lock of an owner is.
+func (s *Store) ownerFile(id string) string { return filepath.Join(s.ownerDir(), id) }
 
 // isOwner refuses what would lead to another file.
 func isOwner(id string) bool {
@@ -65,6 +69,9 @@ func (s *Store) owner() (*owner, error) {
 // quicker.
 func (s *Store) newOwner(id string) (_ *owner, err error) {
 	name := s.ownerFile(id)
+	if err := os.MkdirAll(s.ownerDir(), 0o700); err != nil {
+		return nil, err
+	}
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
@@ -155,13 +162,13 @@ func (s *Store) alive(id string) (bool, error) {
 // sweepOwners removes the files of those who are gone. What it cannot remove
 // stays until the next time.
 func (s *Store) sweepOwners() {
-	all, err := os.ReadDir(filepath.Dir(s.files[0].path))
+	all, err := os.ReadDir(s.ownerDir())
 	if err != nil {
 		return
 	}
 	for _, one := range all {
-		id, ok := strings.CutPrefix(one.Name(), filepath.Base(s.files[0].path)+ownerMark)
-		if !ok || !isOwner(id) || id == s.own.Load().id {
+		id := one.Name()
+		if !isOwner(id) || id == s.own.Load().id {
 			continue
 		}
 		f, err := os.OpenFile(s.ownerFile(id), os.O_RDWR, 0)

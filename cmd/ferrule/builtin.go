@@ -14,6 +14,7 @@ import (
 	"github.com/ferrule-dev/ferrule/builtin"
 	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/sandbox"
+	"github.com/ferrule-dev/ferrule/store"
 	"github.com/ferrule-dev/ferrule/tool"
 	"github.com/ferrule-dev/ferrule/undo"
 )
@@ -48,7 +49,7 @@ func (p *program) tools(ctx context.Context, c *config.Config, state string) (li
 	}{
 		{"files", []string{"fs_read", "fs_write", "fs_edit", "fs_list", "fs_glob", "fs_grep"}, func() ([]*tool.Tool, error) { return p.fileTools(ctx, c, state) }},
 		{"shell", []string{"shell", "process_list", "process_read", "process_stop"}, func() ([]*tool.Tool, error) { return p.shellTools(c, state) }}, //nolint:contextcheck // what looks for an engine bounds itself
-		{"fetch", []string{"fetch"}, func() ([]*tool.Tool, error) { return one(builtin.Fetch{Hosts: c.Tools.Hosts}.Tool()) }},
+		{"fetch", []string{"fetch"}, func() ([]*tool.Tool, error) { return one(fetchTool(c)) }},
 		{"think", []string{"think"}, func() ([]*tool.Tool, error) { return one(builtin.Think{}.Tool()) }},
 		{"ask_user", []string{"ask_user"}, func() ([]*tool.Tool, error) { return one(builtin.AskUser{}.Tool()) }},
 	} {
@@ -62,7 +63,10 @@ func (p *program) tools(ctx context.Context, c *config.Config, state string) (li
 				continue
 			}
 			if why = lacking(err); why == "" {
-				return nil, nil, &status{statusUsage, fmt.Errorf("tools.%s: %w", group.name, err)}
+				if _, placed := errors.AsType[*config.Error](err); !placed {
+					err = fmt.Errorf("tools.%s: %w", group.name, err)
+				}
+				return nil, nil, &status{statusUsage, err}
 			}
 		}
 		for _, name := range group.tools {
@@ -85,6 +89,16 @@ func lacking(err error) string {
 		return err.Error()
 	}
 	return ""
+}
+
+// fetchTool is the tool that opens pages. Its error says where in the configuration
+// a host stands that is none.
+func fetchTool(c *config.Config) (*tool.Tool, error) {
+	t, err := builtin.Fetch{Hosts: c.Tools.Hosts}.Tool()
+	if err != nil {
+		return nil, &config.Error{File: c.File, Line: c.Tools.Line, Column: c.Tools.Column, Text: "tools.fetch.hosts: " + strings.TrimPrefix(err.Error(), "fetch: hosts: ")}
+	}
+	return t, nil
 }
 
 func (p *program) fileTools(ctx context.Context, c *config.Config, state string) ([]*tool.Tool, error) {
@@ -145,8 +159,8 @@ func networkOf(c *config.Config) sandbox.Network {
 // what was asked and answered, and copies of every file.
 func (p *program) hidden(c *config.Config) []string {
 	list := []string{filepath.Join(filepath.FromSlash(c.Workspace), ".ferrule"), p.homeOf(c)}
-	if store := p.storeOf(c); filepath.Dir(store) != p.homeOf(c) {
-		list = append(list, store, store+"-wal", store+"-shm")
+	if path := p.storeOf(c); filepath.Dir(path) != p.homeOf(c) {
+		list = append(list, path, path+"-wal", path+"-shm", path+store.OwnersSuffix)
 	}
 	list = withTargets(list)
 	slices.Sort(list)

@@ -168,7 +168,7 @@ func (h *host) left(ctx context.Context, now time.Time, session, name, input str
 		return nil, err
 	}
 	for _, a := range slices.Backward(answered) {
-		if !a.Used && is(a.Question) && a.Question.Open(time.Now()) == nil {
+		if !a.Used && is(a.Question) && a.Question.Open(now) == nil {
 			return &a.Question, nil
 		}
 	}

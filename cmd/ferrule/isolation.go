@@ -11,7 +11,6 @@ import (
 
 	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/sandbox"
-	"github.com/ferrule-dev/ferrule/store"
 )
 
 // examineIsolation says how commands that models write can be isolated here, and
@@ -78,7 +77,7 @@ func networkText(network sandbox.Network) string {
 
 // examineTools says which tools there are, and which not.
 func (p *program) examineTools(ctx context.Context, c *config.Config) (all []finding) {
-	state, done, err := lookingIn(p.homeOf(c))
+	state, done, err := lookingIn()
 	if err != nil {
 		return []finding{{"tools", "failed", err.Error()}}
 	}
@@ -100,12 +99,8 @@ func (p *program) examineTools(ctx context.Context, c *config.Config) (all []fin
 	return all
 }
 
-// lookingIn is a state directory for who only looks: the one that is there, else
-// one that done removes.
-func lookingIn(home string) (dir string, done func() error, err error) {
-	if info, err := os.Stat(home); err == nil && info.IsDir() && store.Closed(home) == nil {
-		return home, func() error { return nil }, nil
-	}
+// lookingIn is a state directory for who only looks, which done removes.
+func lookingIn() (dir string, done func() error, err error) {
 	if dir, err = os.MkdirTemp("", "ferrule-"); err != nil {
 		return "", nil, err
 	}

@@ -149,8 +149,9 @@ func (p *program) check(name string) ([]fault, error) {
 		if err != nil {
 			return faultsOf(name, err), nil
 		}
-		_, err = p.rulesOf(c)
-		return faultsOf(name, errors.Join(err, hooksOf(c))), nil
+		_, rules := p.rulesOf(c)
+		_, fetch := fetchTool(c)
+		return faultsOf(name, errors.Join(rules, hooksOf(c), fetch)), nil
 	}
 	return nil, usage("policy check: %s: want a name that ends in .cedar or .yaml", name)
 }

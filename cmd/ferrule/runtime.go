@@ -14,6 +14,7 @@ import (
 
 	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/store"
@@ -89,7 +90,7 @@ func (p *program) host(ctx context.Context, o hosting) (h *host, err error) {
 }
 
 // state opens what outlives the process, and gives the directory of it. Who only
-// looks gets one that is gone afterwards, unless there is one already.
+// looks gets one that is gone afterwards.
 func (p *program) state(ctx context.Context, h *host, looks bool) (dir string, err error) {
 	c := h.config
 	dir = p.homeOf(c)
@@ -97,8 +98,8 @@ func (p *program) state(ctx context.Context, h *host, looks bool) (dir string, e
 		return "", err
 	}
 	if looks {
-		h.rt.Inbox = new(policy.Memory) // there will be somebody to ask
-		dir, done, err := lookingIn(dir)
+		h.rt.Inbox, h.rt.Blobs = new(policy.Memory), new(durable.Memory) // there will be somebody to ask, and a place for long results
+		dir, done, err := lookingIn()
 		if err == nil {
 			h.atEnd(func(context.Context) error { return done() })
 		}

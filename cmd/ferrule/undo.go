@@ -187,16 +187,20 @@ type undone struct {
 func (p *program) restore(ctx context.Context, h *undo.History, list []undo.Entry, f *undoing) error {
 	all := []undone{}
 	failed := 0
-	for _, e := range list {
+	for i, e := range list {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		u := undone{ID: e.ID, Path: e.Path()}
 		if f.dry {
-			u.Diff, u.What = restoreDiff(h, e)
-			// Of several changes of a file the later ones are undone before.
-			earlier := slices.ContainsFunc(all, func(o undone) bool { return o.Path == u.Path })
-			u.Force = !f.force && !earlier && u.What != "" && e.Left.Digest != digestOf(u.Path)
+			now, err := asItIs(h, e.Path(), list[:i])
+			if err == nil {
+				u.Diff, u.What, err = restoreDiff(h, e, now)
+			}
+			if err != nil {
+				u.Diff = fmt.Sprintf("%s: %s\n", e.Path(), err)
+			}
+			u.Force = !f.force && u.What != "" && e.Left.Digest != now.digest
 		} else if by, err := h.Restore(ctx, e.ID, f.force); err == nil {
 			u.By, u.What = by.ID, by.What()
 		} else if !errors.Is(err, undo.ErrAsItWas) {
@@ -248,57 +252,76 @@ func (p *program) printUndone(u undone, dry bool) {
 	}
 }
 
-// digestOf is the digest of a file as it is now; "": there is none.
-func digestOf(name string) string {
-	f, err := os.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(sum.Sum(nil))
+// mostDiff is how much of a file is read for a diff: more nobody reads.
+const mostDiff = 4 << 20
+
+// content is a file, or what was in it: as much of it as a diff shows.
+type content struct {
+	digest string // "": there is no file
+	size   int64
+	text   string
 }
 
-// restoreDiff is what undoing a change would do to its file, as it is now.
-func restoreDiff(h *undo.History, e undo.Entry) (diff, what string) {
-	const most = 4 << 20 // what nobody reads as a diff
-	now, err := os.ReadFile(e.Path())
-	there := err == nil
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Sprintf("%s: %s\n", e.Path(), err), ""
+// asItIs is a file as it will be when changes before have been undone: as it is
+// now, or as it was before the last of them.
+func asItIs(h *undo.History, path string, before []undo.Entry) (content, error) {
+	for _, e := range slices.Backward(before) {
+		if e.Path() == path {
+			return contentOf(h, e.Was)
+		}
 	}
-	var was []byte
-	if e.Was.There() {
-		r, err := h.Content(e.Was)
-		if err == nil {
-			was, err = io.ReadAll(io.LimitReader(r, most+1))
-			err = errors.Join(err, r.Close())
-		}
-		if err != nil {
-			return fmt.Sprintf("%s: %s\n", e.Path(), err), ""
-		}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return content{}, nil
+	}
+	if err != nil {
+		return content{}, err
+	}
+	defer f.Close()
+	var text strings.Builder
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(&text, sum), io.LimitReader(f, mostDiff+1))
+	rest, more := io.Copy(sum, f)
+	return content{hex.EncodeToString(sum.Sum(nil)), n + rest, text.String()}, errors.Join(err, more)
+}
+
+// contentOf is what was kept of a file.
+func contentOf(h *undo.History, s undo.State) (content, error) {
+	if !s.There() {
+		return content{}, nil
+	}
+	r, err := h.Content(s)
+	if err != nil {
+		return content{}, err
+	}
+	text, err := io.ReadAll(io.LimitReader(r, mostDiff+1))
+	return content{s.Digest, s.Size, string(text)}, errors.Join(err, r.Close())
+}
+
+// restoreDiff is what undoing a change would do to its file.
+func restoreDiff(h *undo.History, e undo.Entry, now content) (diff, what string, err error) {
+	was, err := contentOf(h, e.Was)
+	if err != nil {
+		return "", "", err
 	}
 	from, to := e.Path(), e.Path()
 	switch {
-	case !there && !e.Was.There():
-		return fmt.Sprintf("%s: is as it was\n", e.Path()), ""
-	case !there:
+	case now.digest == was.digest:
+		return fmt.Sprintf("%s: is as it was\n", e.Path()), "", nil
+	case now.digest == "":
 		from, what = "/dev/null", "created"
-	case !e.Was.There():
+	case was.digest == "":
 		to, what = "/dev/null", "removed"
 	default:
 		what = "changed"
 	}
-	if len(now) > most || len(was) > most || strings.ContainsRune(string(now)+string(was), 0) {
-		return fmt.Sprintf("%s: %d bytes would become %d bytes\n", e.Path(), len(now), e.Was.Size), what
+	if now.size > mostDiff || was.size > mostDiff || strings.ContainsRune(now.text+was.text, 0) {
+		return fmt.Sprintf("%s: %d bytes would become %d bytes\n", e.Path(), now.size, was.size), what, nil
 	}
-	if text := udiff.Unified(from, to, string(now), string(was)); text != "" {
-		return text, what
+	if text := udiff.Unified(from, to, now.text, was.text); text != "" {
+		return text, what, nil
 	}
-	return fmt.Sprintf("%s: would be %s\n", e.Path(), what), what
+	return fmt.Sprintf("%s: would be %s\n", e.Path(), what), what, nil // of nothing to nothing
 }
 
 func (p *program) completeChanges(cmd *cobra.Command, _ []string, _ string) (ids []string, _ cobra.ShellCompDirective) {

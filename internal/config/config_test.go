@@ -219,10 +219,10 @@ func TestParse(t *testing.T) {
 			},
 			Limits: config.Limits{Rates: []policy.Rate{{Tools: rule("source:github"), Calls: 60, Per: time.Minute, Each: "session"}, {Calls: 1000}}},
 			Store:  config.Store{Path: "/work/state/x.db"},
-			Tools:  config.Tools{Without: []string{"shell"}, Hosts: []string{"wiki.example"}},
+			Tools:  config.Tools{Without: []string{"shell"}, Hosts: []string{"wiki.example"}, Line: 33, Column: 38},
 			Sandbox: config.Sandbox{
 				Level: "namespace", Weaker: "in-process", Network: "off", Read: []string{"/opt", "/work/lib"}, Write: []string{"/out"}, Time: 90 * time.Second,
-				Memory: 2 << 30, Processes: 64, Files: 128, Output: 1000, Image: "debian", Env: []string{"GOFLAGS", "A=b"}, Line: 35,
+				Memory: 2 << 30, Processes: 64, Files: 128, Output: 1000, Image: "debian", Env: []string{"GOFLAGS", "A=b"},
 			},
 			Secrets: map[string]config.Secret{
 				"token":   {Env: "TOKEN", Tools: []string{"github__*", "push"}},

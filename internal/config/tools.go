@@ -15,14 +15,16 @@ import (
 // Tools says which tools of Ferrule's own are offered. The zero value offers all
 // of them. A single tool is taken away by a rule that denies it.
 type Tools struct {
-	// Without are the groups that are not offered, of [Groups].
+	// Without are the groups that are not offered, of files, shell, fetch, think and ask_user.
 	Without []string
-	// Hosts are those that fetch opens although they are not public.
-	Hosts []string
+	// Hosts are those that fetch opens although they are not public. Line and Column
+	// are where they stand in the file; 0: they do not.
+	Hosts        []string
+	Line, Column int
 }
 
-// Groups are the groups of tools that can be left out.
-func Groups() []string { return []string{"files", "shell", "fetch", "think", "ask_user"} }
+// groups are the groups of tools that can be left out.
+func groups() []string { return []string{"files", "shell", "fetch", "think", "ask_user"} }
 
 // Has reports whether a group of tools is offered.
 func (t Tools) Has(group string) bool { return !slices.Contains(t.Without, group) }
@@ -48,17 +50,17 @@ type Sandbox struct {
 	// Env is what commands are given of the environment beside the little that
 	// each is given: names of variables, or NAME=value.
 	Env []string
-	// Line is where it stands in the file; 0: it does not.
-	Line int
 }
 
 func (r *reader) tools(n *yaml.Node, t *Tools) {
-	r.fields(n, "tools", Groups(), func(key string, v *yaml.Node) {
+	r.fields(n, "tools", groups(), func(key string, v *yaml.Node) {
 		what := "tools." + key
 		switch {
 		case v.Kind == yaml.ScalarNode && v.Tag == "!!null": // as where it is not there
 		case key == "fetch" && v.Kind == yaml.MappingNode:
-			r.fields(v, what, []string{"hosts"}, func(_ string, v *yaml.Node) { t.Hosts = r.texts(v, what+".hosts") })
+			r.fields(v, what, []string{"hosts"}, func(_ string, v *yaml.Node) {
+				t.Hosts, t.Line, t.Column = r.texts(v, what+".hosts"), v.Line, v.Column
+			})
 		default:
 			if !r.yes(v, what) {
 				t.Without = append(t.Without, key)
@@ -70,9 +72,6 @@ func (r *reader) tools(n *yaml.Node, t *Tools) {
 func (r *reader) sandbox(n *yaml.Node, s *Sandbox) {
 	keys := []string{"level", "weaker", "network", "read", "write", "time", "memory", "processes", "files", "output", "image", "env"}
 	levels := []string{"in-process", "process", "namespace", "container"}
-	if !empty(n) {
-		s.Line = n.Line
-	}
 	r.fields(n, "sandbox", keys, func(key string, v *yaml.Node) {
 		what := "sandbox." + key
 		switch {

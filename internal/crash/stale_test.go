@@ -91,7 +91,7 @@ func holding(t *testing.T, what string) (p *process, number int, l *lab) {
 		time.Sleep(time.Millisecond)
 	}
 	l = &lab{path: o.file(storeFile), did: o.effects()}
-	locks, err := filepath.Glob(l.path + "-owner-*")
+	locks, err := filepath.Glob(l.path + "-owners/*")
 	if err != nil || len(locks) != 1 && what != "look" {
 		t.Fatalf("got the locks %q, %v, want one", locks, err)
 	}
