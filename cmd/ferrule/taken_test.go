@@ -21,7 +21,7 @@ func TestAuditTakenAway(t *testing.T) {
 			t.Fatal(files, err)
 		}
 		for _, f := range files {
-			if err := os.Remove(f); err != nil {
+			if err := os.RemoveAll(f); err != nil {
 				t.Fatal(err)
 			}
 		}
