@@ -109,9 +109,9 @@ func TestFilesIgnoreAsGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip(err)
 	}
-	names := []string{"a", "a.o", "b.log", "keep.log", "d/a", "d/b.log", "d/e/a.o", "build/x", "d/build/x", "doc/x.txt", "doc/y/x.txt", "foo/bar/baz", "x y", "#hash", "!bang", "tmp/a/b/c", "s[1]", "deep/q/r/s.bak", "deep/s.bak", "ü.txt", "vendor/keep/me", "vendor/not"}
+	names := []string{"a", "a.o", "b.log", "keep.log", "d/a", "d/b.log", "d/e/a.o", "build/x", "d/build/x", "doc/x.txt", "doc/y/x.txt", "foo/bar/baz", "x y", "#hash", "!bang", "tmp/a/b/c", "s[1]", "deep/q/r/s.bak", "deep/s.bak", "ü.txt", "vendor/keep/me", "vendor/not", ".env", ".env2", ".cache/data", ".cache/more", "d/.cache/data"}
 	ignores := map[string]string{
-		"":  "*.o\n*.log\n!keep.log\nbuild/\n/doc/*.txt\nfoo/**/baz\nx\\ y\n\\#hash\n\\!bang\ntmp/**\n# comment\n\ntrail   \ns\\[1]\ndeep/**/s.bak\n[!a-zA-Z#!]*.txt\nvendor/*\n!vendor/keep/\n",
+		"":  "*.o\n*.log\n!keep.log\nbuild/\n/doc/*.txt\nfoo/**/baz\nx\\ y\n\\#hash\n\\!bang\ntmp/**\n# comment\n\ntrail   \ns\\[1]\ndeep/**/s.bak\n[!a-zA-Z#!]*.txt\nvendor/*\n!vendor/keep/\n/.env\n.cache/data\n/env2\n",
 		"d": "!b.log\na\n",
 	}
 	t.Run("I1 ignore: as git does", func(t *testing.T) {

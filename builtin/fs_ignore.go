@@ -98,7 +98,7 @@ func (g *fsIgnore) says(name string, folder bool) (ignored, said bool) {
 			fits = fits || r.parts[0] == "**"
 		default:
 			if parts == nil {
-				parts = strings.Split(strings.TrimPrefix(strings.TrimPrefix(name, g.dir), "/"), "/")
+				parts = strings.Split(fsFrom(g.dir, name), "/")
 			}
 			fits = fsMatchIgnore(r.parts, parts)
 		}
