@@ -112,7 +112,8 @@ type fsLines struct {
 	chars        int
 	shown, total int  // lines; total -1: not counted
 	more         bool // there are lines behind those that are shown
-	crlf, bad    int  // lines that end in CRLF, lines that are not UTF-8
+	crlf, lf     int  // shown lines that end in CRLF, those that end in LF alone
+	bad          int  // shown lines that are not UTF-8
 	cut          []int
 	endless      int // a line whose end was not looked for any further; 0: none
 }
@@ -173,15 +174,15 @@ func (l *fsLines) next(wanted bool) (line []byte, size int, ended bool, err erro
 func (l *fsLines) add(line []byte, size int, ended bool) bool {
 	whole := len(line) == size
 	text := string(line)
+	crlf, lf, bad := 0, 0, 0
 	if ended && whole {
-		text = text[:len(text)-1]
+		text, lf = text[:len(text)-1], 1
 		if strings.HasSuffix(text, "\r") {
-			text = text[:len(text)-1]
-			l.crlf++
+			text, crlf, lf = text[:len(text)-1], 1, 0
 		}
 	}
 	if !utf8.ValidString(text) && whole {
-		l.bad++
+		bad = 1
 	}
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\uFFFD"), "\uFFFD")
 	chars := utf8.RuneCountInString(text)
@@ -201,6 +202,7 @@ func (l *fsLines) add(line []byte, size int, ended bool) bool {
 	l.text.WriteString(text)
 	l.chars += chars + 1
 	l.shown++
+	l.crlf, l.lf, l.bad = l.crlf+crlf, l.lf+lf, l.bad+bad
 	return true
 }
 
@@ -251,7 +253,7 @@ func (l *fsLines) notes(enc fsEncoding) string {
 		say("cut after %d characters: %s; fs_grep shows more of a line around a match", fsReadLine, fsNumbers("line", l.cut))
 	}
 	switch {
-	case l.crlf == l.shown || l.crlf > 0 && l.crlf == l.shown-1:
+	case l.crlf > 0 && l.lf == 0: // the last line may have no end
 		say("line ends are CRLF; fs_edit keeps them")
 	case l.crlf > 0:
 		say("%d of these lines end in CRLF, the others in LF", l.crlf)

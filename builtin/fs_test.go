@@ -121,7 +121,7 @@ func TestFilesRead(t *testing.T) {
 	utf16be := "\xFE\xFF" + string(encode16(binary.BigEndian, "hé\n"))
 	files := map[string]string{
 		"a.txt": "one\ntwo\nthree\n", "no-end": "one\ntwo", "empty": "", "sub/b.txt": "b\n", "long": "short\n" + long + "\nend\n", "many": many, "wide": wide,
-		"crlf": "a\r\nb\r\n", "mixed": "a\r\nb\nc\n", "bom": "\xEF\xBB\xBFhello\n", "le": utf16le, "be": utf16be, "latin": "caf\xe9\n",
+		"crlf": "a\r\nb\r\n", "mixed": "a\r\nb\nc\n", "mixed2": "a\nb\r\n", "mixed3": "a\r\nb\nc\r\n", "crlf-open": "a\r\nb", "latin2": "a\nb\xe9\n", "bom": "\xEF\xBB\xBFhello\n", "le": utf16le, "be": utf16be, "latin": "caf\xe9\n",
 		"bin": "a\x00b", "zip": "PK\x03\x04\x00\x00", "pdf": "%PDF-1.7\n\x00",
 	}
 	tests := []struct{ name, input, want string }{
@@ -138,8 +138,14 @@ func TestFilesRead(t *testing.T) {
 		{"I1 read: many characters", `{"path":"wide"}`, strings.TrimSuffix(wide[:60*1000], "\n") + "\n[lines 1 to 60 of 100; read on with offset 61]"},
 		{"I1 read: CRLF", `{"path":"crlf"}`, "a\nb\n[line ends are CRLF; fs_edit keeps them]"},
 		{"I1 read: mixed line ends", `{"path":"mixed"}`, "a\nb\nc\n[1 of these lines end in CRLF, the others in LF]"},
+		{"I1 read: LF first is mixed, too", `{"path":"mixed2"}`, "a\nb\n[1 of these lines end in CRLF, the others in LF]"},
+		{"I1 read: one LF among CRLF is mixed, too", `{"path":"mixed3"}`, "a\nb\nc\n[2 of these lines end in CRLF, the others in LF]"},
+		{"I1 read: CRLF with a last line that has no end", `{"path":"crlf-open"}`, "a\nb\n[line ends are CRLF; fs_edit keeps them]"},
+		{"I1 read: the end of a line that is not shown does not count", `{"path":"mixed3","limit":1}`, "a\n[lines 1 to 1 of 3; read on with offset 2]\n[line ends are CRLF; fs_edit keeps them]"},
+		{"I1 read: in whatever way", `{"path":"crlf","limit":1}`, "a\n[lines 1 to 1 of 2; read on with offset 2]\n[line ends are CRLF; fs_edit keeps them]"},
+		{"I1 read: nor do bytes of one", `{"path":"latin2","limit":1}`, "a\n[lines 1 to 1 of 2; read on with offset 2]"},
 		{"I1 read: a byte order mark is not shown", `{"path":"bom"}`, "hello"},
-		{"I1 read: UTF-16", `{"path":"le"}`, "hé\nho\n[line ends are CRLF; fs_edit keeps them]\n[the file is UTF-16 (little endian); fs_edit keeps that]"},
+		{"I1 read: UTF-16", `{"path":"le"}`, "hé\nho\n[1 of these lines end in CRLF, the others in LF]\n[the file is UTF-16 (little endian); fs_edit keeps that]"},
 		{"I1 read: UTF-16 the other way round", `{"path":"be"}`, "hé\n[the file is UTF-16 (big endian); fs_edit keeps that]"},
 		{"I1 read: not UTF-8", `{"path":"latin"}`, "caf\uFFFD\n[1 of these lines are not UTF-8: such bytes are shown as \uFFFD]"},
 		{"I1 read: binary with a hint", `{"path":"bin"}`, "!bin is binary (application/octet-stream, 3 bytes). Only text and images (PNG, JPEG, GIF, WebP) can be read; programs such as file, strings or xxd say more."},
