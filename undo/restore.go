@@ -43,15 +43,16 @@ func (h *History) Restore(ctx context.Context, id string, force bool) (Entry, er
 	case is.Digest == e.Was.Digest:
 		return Entry{}, fmt.Errorf("undo: %s: %w", e.Path(), ErrAsItWas)
 	case is.Digest != e.Left.Digest && !force:
-		return Entry{}, &ChangedError{Path: e.Path(), By: later(list[i+1:], e)}
+		return Entry{}, &ChangedError{Path: e.Path(), By: later(list[i+1:], e, is)}
 	}
 	return h.restore(ctx, e, p, is)
 }
 
-// later is the last change of a file that an entry does not know of.
-func later(list []Entry, e Entry) Entry {
+// later is the last change of a file that an entry does not know of. One that did
+// not leave the file as it is has been changed since itself, so it is not named.
+func later(list []Entry, e Entry, is State) Entry {
 	for _, o := range slices.Backward(list) {
-		if o.Root == e.Root && o.Name == e.Name && o.Outcome != Failed && o.UndoneBy == "" {
+		if o.Root == e.Root && o.Name == e.Name && o.Outcome != Failed && o.UndoneBy == "" && o.Left.Digest == is.Digest {
 			return o
 		}
 	}

@@ -156,6 +156,22 @@ func TestRestore(t *testing.T) {
 			b.restore(first, false, nil)
 			b.want("a", "one")
 		}},
+		{"I1 undo: a later change that left something else is not named", func(b *bench) {
+			b.plain("a", "one")
+			first := b.write("a", "two")
+			second := b.write("a", "three")
+			b.plain("a", "mine")
+			for _, when := range []string{"behind a change", "behind an undo"} {
+				var changed *undo.ChangedError
+				b.restore(first, false, &changed)
+				if changed.By.ID != "" || !strings.Contains(changed.Error(), "by somebody else") {
+					b.t.Errorf("%s: got %v, want it to name nobody", when, changed)
+				}
+				b.plain("a", "three")
+				b.restore(second, false, nil)
+				b.plain("a", "mine")
+			}
+		}},
 		{"I1 undo: of an undo brings the change back", func(b *bench) {
 			id := b.write("x/a", "new")
 			back := b.restore(id, false, nil)
