@@ -53,6 +53,8 @@ func TestFilesGlob(t *testing.T) {
 func TestFilesGrep(t *testing.T) {
 	t.Parallel()
 	b := findFiles(t)
+	b.put("long/crlf", strings.Repeat("a", 600)+"pin\r\n")
+	b.put("long/kanji", strings.Repeat("日", 200)+"pin\n")
 	tests := []struct{ name, input, want string }{
 		{"I1 grep: lines with path and number", `{"pattern":"needle","path":"src"}`, "src/b.go:6:needle\nsrc/build/in.go:1:needle again\nsrc/build/in.go:2:needle\nsrc/deep/er/c_test.go:2:needle"},
 		{"I1 grep: any case", `{"pattern":"needle","path":"src/b.go","ignore_case":true}`, "src/b.go:3:NEEDLE\nsrc/b.go:6:needle"},
@@ -64,6 +66,8 @@ func TestFilesGrep(t *testing.T) {
 		{"I1 grep: ends of lines, CRLF or not", `{"pattern":"^needle$","path":"src"}`, "src/b.go:6:needle\nsrc/build/in.go:2:needle\nsrc/deep/er/c_test.go:2:needle"},
 		{"I1 grep: bounded", `{"pattern":"needle","path":"src","limit":2}`, "src/b.go:6:needle\nsrc/build/in.go:1:needle again\n[only the first 2; there are more: use a narrower pattern, glob or path, or output files]"},
 		{"I1 grep: long lines around the match", `{"pattern":"needle","path":"wide.txt"}`, "wide.txt:1:…" + strings.Repeat("a", 100) + "needle" + strings.Repeat("b", 294) + "…"},
+		{"I1 grep: the end of a long line, CRLF or not", `{"pattern":"pin$","path":"long/crlf"}`, "long/crlf:1:…" + strings.Repeat("a", 100) + "pin"},
+		{"I1 grep: whole characters before a match", `{"pattern":"pin","path":"long/kanji"}`, "long/kanji:1:…" + strings.Repeat("日", 33) + "pin"},
 		{"I1 grep: also what is ignored", `{"pattern":"needle","output":"files","glob":"*.log","all":true}`, "a.log\nkeep.log"},
 		{"I1 grep: nothing", `{"pattern":"haystack"}`, "(no match for haystack in .)"},
 		{"I1 grep: a bad expression", `{"pattern":"a("}`, `!ValidationError: pattern: got "a(": missing closing ): want RE2 syntax, with \ before a character that is meant as it is`},

@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 )
 
 // fsGrepWorker keeps its memory from file to file.
@@ -137,7 +138,8 @@ func (g *fsGrep) line(found *fsFound, text []byte, name string, number, start, e
 		fmt.Fprintf(&found.text, "%s-%d-%s\n", name, number-before, fsGrepShow(text[at:to], nil))
 		at = to + 1
 	}
-	fmt.Fprintf(&found.text, "%s:%d:%s\n", name, number, fsGrepShow(text[start:end], h.find(text[start:end])))
+	line := bytes.TrimSuffix(text[start:end], []byte{'\r'}) // as it was tried: $ is before the \r
+	fmt.Fprintf(&found.text, "%s:%d:%s\n", name, number, fsGrepShow(line, h.find(line)))
 	at := min(end+1, len(text))
 	next, _, more := 0, 0, false
 	if g.in.Context > 0 {
@@ -161,6 +163,9 @@ func fsGrepShow(line []byte, match []int) string {
 	front, back := "", ""
 	if match != nil && match[1] > fsGrepLine {
 		from := max(0, match[0]-fsGrepLine/4)
+		for from < match[0] && !utf8.RuneStart(line[from]) { // no half of a character
+			from++
+		}
 		if from > 0 {
 			front = "…"
 		}
