@@ -230,4 +230,26 @@ func TestFilesGrepHoldsLittle(t *testing.T) {
 			t.Errorf("got %d bytes and full: %t, want a little more than %d", n, found.full, fsGrepText)
 		}
 	})
+	t.Run("O3 grep: a gap counts, and files without a match need none", func(t *testing.T) {
+		g, err := fsNewGrep(fsGrepIn{Pattern: "x", Context: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tt := range []struct {
+			more string
+			room int
+			full bool
+		}{{"", 0, false}, {"a:1:x\n", len("--\na:1:x\n"), false}, {"a:1:x\n", len("a:1:x\n"), true}} {
+			var total, more fsFound
+			total.text.WriteString(strings.Repeat("y", fsGrepText-tt.room))
+			if more.text.WriteString(tt.more); tt.more != "" {
+				more.matches++
+				more.mark()
+			}
+			g.join(&total, &more)
+			if n := total.text.Len(); total.full != tt.full || n > fsGrepText {
+				t.Errorf("%q where there is room for %d: got full: %t with %d bytes, want %t and at most %d", tt.more, tt.room, total.full, n, tt.full, fsGrepText)
+			}
+		}
+	})
 }

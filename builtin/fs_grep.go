@@ -88,7 +88,6 @@ func (s *fsSet) grep(ctx context.Context, in fsGrepIn) (tool.Result, error) {
 type fsFound struct {
 	text    strings.Builder
 	matches int  // lines, or files where only these are asked for
-	files   int  // with a match
 	full    bool // there was more than may be shown
 	large   []string
 	marks   []fsMark
@@ -191,24 +190,25 @@ func (g *fsGrep) wanted(b fsBatch) []string {
 // join adds what one batch found, as far as there is room: whole lines only.
 func (g *fsGrep) join(total, more *fsFound) {
 	total.large = append(total.large, more.large...)
-	text := more.text.String()
-	if total.matches+more.matches <= g.in.Limit && total.text.Len()+len(text) <= fsGrepText {
-		total.text.WriteString(text)
-		total.matches += more.matches
-		total.files += more.files
-		total.full = more.full
-		return
+	text, gap := more.text.String(), ""
+	if total.text.Len() > 0 && text != "" {
+		gap = g.gap()
 	}
-	total.full = true
-	fits := fsMark{}
-	for _, m := range more.marks {
-		if total.matches+m.matches > g.in.Limit || total.text.Len()+m.size > fsGrepText {
-			break
+	size := total.text.Len() + len(gap)
+	fits := fsMark{len(text), more.matches}
+	if total.full = more.full; total.matches+fits.matches > g.in.Limit || size+fits.size > fsGrepText {
+		total.full, fits = true, fsMark{}
+		for _, m := range more.marks {
+			if total.matches+m.matches > g.in.Limit || size+m.size > fsGrepText {
+				break
+			}
+			fits = m
 		}
-		fits = m
 	}
-	total.text.WriteString(text[:fits.size])
-	total.matches += fits.matches
+	if fits.size > 0 {
+		total.text.WriteString(gap + text[:fits.size])
+		total.matches += fits.matches
+	}
 }
 
 func (g *fsGrep) result(total fsFound) (tool.Result, error) {

@@ -90,7 +90,6 @@ func (g *fsGrep) lines(ctx context.Context, h *fsHunt, text []byte, rel string, 
 			break
 		}
 		if at = end + 1; matches == 0 {
-			found.files++
 			name = fsName(g.p.below(rel).String())
 		}
 		matches++
@@ -123,6 +122,15 @@ func (g *fsGrep) lines(ctx context.Context, h *fsHunt, text []byte, rel string, 
 	}
 }
 
+// gap stands between lines that do not follow each other; "": nothing does, as
+// they are shown without what stands around them.
+func (g *fsGrep) gap() string {
+	if g.in.Context == 0 || g.in.Output == "files" || g.in.Output == "count" {
+		return ""
+	}
+	return "--\n"
+}
+
 // line writes a match with what stands around it, and says up to where it wrote.
 func (g *fsGrep) line(found *fsFound, text []byte, name string, number, start, end, shown int, h *fsHunt) int {
 	from, before := start, 0
@@ -130,8 +138,8 @@ func (g *fsGrep) line(found *fsFound, text []byte, name string, number, start, e
 		from = bytes.LastIndexByte(text[:from-1], '\n') + 1
 		before++
 	}
-	if g.in.Context > 0 && found.text.Len() > 0 && from > shown || g.in.Context > 0 && found.text.Len() > 0 && shown == 0 {
-		found.text.WriteString("--\n")
+	if found.text.Len() > 0 && (from > shown || shown == 0) {
+		found.text.WriteString(g.gap())
 	}
 	for at := from; at < start; before-- {
 		to := at + bytes.IndexByte(text[at:], '\n')
