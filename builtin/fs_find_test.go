@@ -37,6 +37,7 @@ func TestFilesGlob(t *testing.T) {
 		{"I1 glob: git's own files", `{"pattern":".git/**","all":true}`, ".git/config"},
 		{"I1 glob: below a folder", `{"pattern":"**/*_test.go","path":"src"}`, "src/deep/er/c_test.go"},
 		{"I1 glob: a folder that is ignored, when it is named", `{"pattern":"**","path":"node_modules"}`, "node_modules/m/index.js"},
+		{"I1 glob: a file", `{"pattern":"**/b.go","path":"src/b.go"}`, "src/b.go"},
 		{"I1 glob: a question mark and a set", `{"pattern":"[a-c].g?"}`, "a.go"},
 		{"I1 glob: nothing", `{"pattern":"*.rs"}`, "(no file fits *.rs below .; all looks also at what .gitignore leaves out)\n"},
 		{"I1 glob: a bad set", `{"pattern":"[a"}`, `!ValidationError: pattern: got "[a", want each [ closed and something behind each \`},
@@ -54,6 +55,10 @@ func TestFilesGrep(t *testing.T) {
 	t.Parallel()
 	b := findFiles(t)
 	b.put("long/crlf", strings.Repeat("a", 600)+"pin\r\n")
+	b.put("node_modules/large", "")
+	if err := os.Truncate(filepath.Join(b.work, "node_modules/large"), 17<<20); err != nil {
+		t.Fatal(err)
+	}
 	b.put("long/kanji", strings.Repeat("日", 200)+"pin\n")
 	tests := []struct{ name, input, want string }{
 		{"I1 grep: lines with path and number", `{"pattern":"needle","path":"src"}`, "src/b.go:6:needle\nsrc/build/in.go:1:needle again\nsrc/build/in.go:2:needle\nsrc/deep/er/c_test.go:2:needle"},
@@ -73,6 +78,9 @@ func TestFilesGrep(t *testing.T) {
 		{"I1 grep: whole characters before a match", `{"pattern":"pin","path":"long/kanji"}`, "long/kanji:1:…" + strings.Repeat("日", 33) + "pin"},
 		{"I1 grep: also what is ignored", `{"pattern":"needle","output":"files","glob":"*.log","all":true}`, "a.log\nkeep.log"},
 		{"I1 grep: nothing", `{"pattern":"haystack"}`, "(no match for haystack in .)"},
+		{"I1 grep: nothing, and not everywhere looked", `{"pattern":"haystack","path":"node_modules"}`, "(no match for haystack in node_modules)\n[not searched, as they have more than 16777216 bytes: node_modules/large]"},
+		{"I1 grep: a file, by a path that it fits", `{"pattern":"^needle$","path":"src/b.go","glob":"**/*.go"}`, "src/b.go:6:needle"},
+		{"I1 grep: a file, by a path that it does not fit", `{"pattern":"^needle$","path":"src/b.go","glob":"**/*.js"}`, "(no match for ^needle$ in src/b.go)"},
 		{"I1 grep: a bad expression", `{"pattern":"a("}`, `!ValidationError: pattern: got "a(": missing closing ): want RE2 syntax, with \ before a character that is meant as it is`},
 		{"I1 grep: one line at a time", `{"pattern":"a\\nb"}`, `!ValidationError: pattern: got a line end, want a pattern for one line`},
 		{"I1 grep: not there", `{"pattern":"a","path":"srv"}`, "!There is no srv. Did you mean src?"},

@@ -73,10 +73,14 @@ func (s *fsSet) glob(ctx context.Context, in fsGlobIn) (tool.Result, error) {
 	return fsSaid("%s", strings.TrimSuffix(found.String()+w.note(), "\n"))
 }
 
-// fsFrom is a path from the root as seen from a folder above it.
+// fsFrom is a path from the root as seen from a folder above it. Of a file that is
+// looked for in itself it is the name.
 func fsFrom(top, rel string) string {
-	if top == "." {
+	switch top {
+	case ".":
 		return rel
+	case rel:
+		return path.Base(rel)
 	}
 	return strings.TrimPrefix(strings.TrimPrefix(rel, top), "/")
 }

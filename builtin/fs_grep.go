@@ -221,8 +221,8 @@ func (g *fsGrep) result(total fsFound) (tool.Result, error) {
 		fmt.Fprintf(&notes, "[not searched, as they have more than %d bytes: %s]\n", fsMostText, strings.Join(total.large[:min(n, 5)], ", "))
 	}
 	notes.WriteString(g.walk.note())
-	if text == "" && notes.Len() == 0 {
-		return fsSaid("(no match for %s in %s)", g.in.Pattern, g.p)
+	if text == "" && !total.full {
+		text = fmt.Sprintf("(no match for %s in %s)\n", g.in.Pattern, g.p)
 	}
 	return fsSaid("%s", strings.TrimSuffix(text+notes.String(), "\n"))
 }
