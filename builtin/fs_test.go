@@ -121,7 +121,7 @@ func TestFilesRead(t *testing.T) {
 	utf16be := "\xFE\xFF" + string(encode16(binary.BigEndian, "hé\n"))
 	files := map[string]string{
 		"a.txt": "one\ntwo\nthree\n", "no-end": "one\ntwo", "empty": "", "sub/b.txt": "b\n", "long": "short\n" + long + "\nend\n", "many": many, "wide": wide,
-		"crlf": "a\r\nb\r\n", "mixed": "a\r\nb\nc\n", "mixed2": "a\nb\r\n", "mixed3": "a\r\nb\nc\r\n", "crlf-open": "a\r\nb", "latin2": "a\nb\xe9\n", "bom": "\xEF\xBB\xBFhello\n", "le": utf16le, "be": utf16be, "latin": "caf\xe9\n",
+		"crlf": "a\r\nb\r\n", "mixed": "a\r\nb\nc\n", "mixed2": "a\nb\r\n", "mixed3": "a\r\nb\nc\r\n", "crlf-open": "a\r\nb", "latin2": "a\nb\xe9\n", "bom": "\xEF\xBB\xBFhello\n", "le": utf16le, "be": utf16be, "odd": "\xFF\xFE" + strings.Repeat("a\x00", 5000) + "a", "latin": "caf\xe9\n",
 		"bin": "a\x00b", "zip": "PK\x03\x04\x00\x00", "pdf": "%PDF-1.7\n\x00",
 	}
 	tests := []struct{ name, input, want string }{
@@ -147,6 +147,7 @@ func TestFilesRead(t *testing.T) {
 		{"I1 read: a byte order mark is not shown", `{"path":"bom"}`, "hello"},
 		{"I1 read: UTF-16", `{"path":"le"}`, "hé\nho\n[1 of these lines end in CRLF, the others in LF]\n[the file is UTF-16 (little endian); fs_edit keeps that]"},
 		{"I1 read: UTF-16 the other way round", `{"path":"be"}`, "hé\n[the file is UTF-16 (big endian); fs_edit keeps that]"},
+		{"I1 read: half a character of UTF-16", `{"path":"odd"}`, "!The file is UTF-16 (little endian), but has an odd number of bytes, 10003: a part of it is missing."},
 		{"I1 read: not UTF-8", `{"path":"latin"}`, "caf\uFFFD\n[1 of these lines are not UTF-8: such bytes are shown as \uFFFD]"},
 		{"I1 read: binary with a hint", `{"path":"bin"}`, "!bin is binary (application/octet-stream, 3 bytes). Only text and images (PNG, JPEG, GIF, WebP) can be read; programs such as file, strings or xxd say more."},
 		{"I1 read: an archive", `{"path":"zip"}`, "!zip is binary (application/zip, 6 bytes). Only text and images (PNG, JPEG, GIF, WebP) can be read; a program such as unzip or tar lists what is in it."},

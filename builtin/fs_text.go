@@ -3,7 +3,6 @@ package builtin
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -102,7 +101,7 @@ func fsDecode(raw []byte, enc fsEncoding) (string, error) {
 		return string(raw), nil
 	}
 	if len(raw)%2 != 0 {
-		return "", errors.New("UTF-16 with an odd number of bytes")
+		return "", fsOff(fmt.Sprintf("The file is %s, but has an odd number of bytes, %d: a part of it is missing.", enc, len(raw)))
 	}
 	units := make([]uint16, len(raw)/2-1)
 	for i := range units {
