@@ -238,6 +238,43 @@ func TestFilesBeforeAnythingIsChanged(t *testing.T) {
 	})
 }
 
+func TestFilesPreviewOfWhatCannotBeUndone(t *testing.T) {
+	t.Parallel()
+	const size = 257 << 20
+	const input = `{"path":"huge","content":"x"}`
+	huge := func(t *testing.T, set ...func(*builtin.Files)) (*fsBench, string) {
+		b := newFiles(t, map[string]string{"huge": ""}, set...)
+		if err := os.Truncate(filepath.Join(b.work, "huge"), size); err != nil {
+			t.Fatal(err)
+		}
+		preview, err := b.tools["fs_write"].Preview(t.Context(), b.args("fs_write", input))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b, preview
+	}
+	t.Run("I1 preview: a file that is too large for a copy is not promised", func(t *testing.T) {
+		t.Parallel()
+		b, preview := huge(t)
+		const want = "huge has 269484032 bytes; copies by which a change can be undone are kept of files up to 268435456."
+		if preview != "It would fail: "+want {
+			t.Errorf("got %q, want that it fails: %q", preview, want)
+		}
+		check(t, b.do("fs_write", input), "!"+want)
+		if info, err := os.Stat(filepath.Join(b.work, "huge")); err != nil || info.Size() != size {
+			t.Errorf("got %v, %v, want the file as it was", info, err)
+		}
+	})
+	t.Run("I1 preview: without copies it is, and kept", func(t *testing.T) {
+		t.Parallel()
+		b, preview := huge(t, func(f *builtin.Files) { f.Undo = nil })
+		if want := "huge: all of it is replaced by 1 line; what it holds now cannot be shown."; preview != want {
+			t.Errorf("got %q, want %q", preview, want)
+		}
+		check(t, b.do("fs_write", input), "Replaced huge: 1 line.")
+	})
+}
+
 // brokenHistory is one whose directory was taken away.
 func brokenHistory(t *testing.T, dir string) *undo.History {
 	t.Helper()

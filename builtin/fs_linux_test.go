@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -115,6 +116,52 @@ func TestFilesForeignLink(t *testing.T) {
 		check(t, b.do("fs_grep", `{"pattern":"needle"}`), "own:1:needle\nown2:1:needle")
 		check(t, b.do("fs_read", `{"path":"own2"}`), "needle")
 	})
+}
+
+func TestFilesUnreadable(t *testing.T) {
+	t.Parallel()
+	t.Run("I1 preview: a file that cannot be read for a copy is not promised", func(t *testing.T) {
+		t.Parallel()
+		b := newFiles(t, map[string]string{"a": "old"})
+		without := b.on(t)
+		without.files.Undo = nil
+		without.open()
+		if err := errors.Join(os.Chmod(filepath.Dir(b.work), 0o755), os.Chmod(filepath.Join(b.work, "a"), 0o200)); err != nil {
+			t.Fatal(err)
+		}
+		const input = `{"path":"a","content":"new"}`
+		for _, tt := range []struct {
+			b    *fsBench
+			want string
+		}{
+			{b, "It would fail: a cannot be read, so no copy of it can be kept by which the change could be undone."},
+			{without, "a: all of it is replaced by 1 line; what it holds now cannot be shown."},
+		} {
+			args := tt.b.args("fs_write", input)
+			var got string
+			var err error
+			asNobody(func() { got, err = tt.b.tools["fs_write"].Preview(t.Context(), args) })
+			if err != nil || got != tt.want {
+				t.Errorf("got %q, %v, want %q", got, err, tt.want)
+			}
+		}
+	})
+}
+
+// asNobody does something without root's right to read any file, in a thread of
+// its own, which ends with that.
+func asNobody(do func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and does not unlock: nobody else is given the thread
+		if os.Geteuid() == 0 {
+			const nobody = 65534
+			_, _, _ = syscall.RawSyscall(syscall.SYS_SETFSUID, nobody, 0, 0) // it says what was, not whether it did
+		}
+		do()
+	}()
+	<-done
 }
 
 func TestFilesFullDisk(t *testing.T) {

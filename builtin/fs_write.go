@@ -214,7 +214,23 @@ func (s *fsSet) mayReplace(ctx context.Context, p fsPlace, g fsGuard, content []
 	if f != nil && info.Size() == int64(len(content)) && fsHolds(ctx, f, content) {
 		return keep, fsSame()
 	}
+	if err := s.mayCopy(p, f, info); err != nil {
+		return keep, err
+	}
 	return inside.KeepOf(f, info)
+}
+
+// mayCopy refuses a file of which no copy could be kept, where copies are; f is
+// nil where it cannot be read.
+func (s *fsSet) mayCopy(p fsPlace, f *os.File, info fs.FileInfo) error {
+	switch {
+	case s.undo == nil:
+	case f == nil:
+		return fsOff(fmt.Sprintf("%s cannot be read, so no copy of it can be kept by which the change could be undone.", p))
+	case info.Size() > s.undo.Keep().File:
+		return fsOff(fmt.Sprintf("%s has %d bytes; copies by which a change can be undone are kept of files up to %d.", p, info.Size(), s.undo.Keep().File))
+	}
+	return nil
 }
 
 func fsHolds(ctx context.Context, f *os.File, content []byte) bool {

@@ -196,6 +196,9 @@ func Open(ctx context.Context, dir string, keep ...Keep) (*History, error) {
 // tools to read.
 func (h *History) Dir() string { return h.dir }
 
+// Keep is what bounds the history, without zeros.
+func (h *History) Keep() Keep { return h.keep }
+
 // check refuses a change that has no one reading.
 func (c Change) check() error {
 	switch {

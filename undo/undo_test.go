@@ -253,6 +253,13 @@ func (b *bench) restore(id string, force bool, target any) undo.Entry {
 
 func TestBegin(t *testing.T) {
 	t.Parallel()
+	t.Run("I1 undo: the bounds are known before", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, undo.Keep{File: 3})
+		if got, want := b.h.Keep(), (undo.Keep{Age: 30 * 24 * time.Hour, Bytes: 1 << 30, File: 3}); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	})
 	t.Run("I1 undo: links, folders and bad names are refused", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
