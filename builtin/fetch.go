@@ -23,8 +23,9 @@ var fetchText string
 // every other address that is not public, in whatever notation. That is decided
 // on the address itself, when the connection is made: a name that is resolved
 // twice, a second answer that differs and a redirect all come past the same
-// place. So are all ports but 80, 443 and those from 1024 on that browsers open.
-// No proxy of the environment is used; no cookie, referer or password is sent.
+// place. So are all ports but 80, 443 and those from 1024 on that browsers open
+// and caches do not use. No proxy of the environment is used; no cookie, referer
+// or password is sent.
 //
 // A redirect is followed on the same host, five times at most and never from
 // https to http. One to another host is handed back to the model, because rules

@@ -92,7 +92,7 @@ func (g *fetchGate) host(t fetchTarget) error {
 	case !fetchUsualPort(t.port) && !portListed:
 		return &fetchRefusal{
 			text:   fmt.Sprintf("Port %d is not opened by fetch.", t.port),
-			detail: fmt.Sprintf("port %d of %s is not one of 80, 443 and those from 1024 on that browsers open; %s", t.port, t.host(), fetchOpens(t.host(), t.port)),
+			detail: fmt.Sprintf("port %d of %s is not one of 80, 443 and those from 1024 on that browsers open and caches do not use; %s", t.port, t.host(), fetchOpens(t.host(), t.port)),
 		}
 	case g.only && !listed:
 		return &fetchRefusal{
@@ -173,8 +173,8 @@ func fetchLocalName(name string) bool {
 }
 
 // fetchUsualPort reports whether a port is opened without being listed. Those
-// above 1023 that are not are refused by browsers, too, since other protocols
-// take a request there for theirs.
+// above 1023 that are not are refused by browsers, or are caches (Redis,
+// memcached): other protocols take a request there for theirs.
 func fetchUsualPort(port uint16) bool {
 	switch port {
 	case 80, 443:

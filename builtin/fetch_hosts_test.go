@@ -107,7 +107,8 @@ func TestFetchHostsAreRead(t *testing.T) {
 		for _, tt := range []struct{ url, text, detail string }{
 			{"http://wiki.corp.example/", "wiki.corp.example leads to a private address, which fetch does not open.", `wiki.corp.example is 10.9.8.7, a private address; to open it: tools.fetch.hosts: ["wiki.corp.example"]`},
 			{"http://meta.corp.example/", "meta.corp.example leads to a metadata address, which fetch does not open.", `meta.corp.example is 169.254.169.254, a metadata address; to open it: tools.fetch.hosts: ["169.254.169.254"]`},
-			{"http://example.com:25/", "Port 25 is not opened by fetch.", `port 25 of example.com is not one of 80, 443 and those from 1024 on that browsers open; to open it: tools.fetch.hosts: ["example.com:25"]`},
+			{"http://example.com:25/", "Port 25 is not opened by fetch.", `port 25 of example.com is not one of 80, 443 and those from 1024 on that browsers open and caches do not use; to open it: tools.fetch.hosts: ["example.com:25"]`},
+			{"http://example.com:11211/", "Port 11211 is not opened by fetch.", `port 11211 of example.com is not one of 80, 443 and those from 1024 on that browsers open and caches do not use; to open it: tools.fetch.hosts: ["example.com:11211"]`},
 			{"http://localhost/", "localhost is a name of a local network, which fetch does not open.", `localhost is a name that means something else on each network; to open it: tools.fetch.hosts: ["localhost"]`},
 		} {
 			_, err := fetched(t, Fetch{Resolver: resolver, own: noAddresses}, tt.url)
