@@ -91,7 +91,7 @@ func (s *fsSet) walk(ctx context.Context, p fsPlace, w *fsWalk) error {
 	at, err := s.folder(p, w.guard)
 	if err != nil {
 		if s.isFile(p) {
-			return w.single(ctx, s, p)
+			return w.single(s, p)
 		}
 		return err
 	}
@@ -99,7 +99,7 @@ func (s *fsSet) walk(ctx context.Context, p fsPlace, w *fsWalk) error {
 }
 
 // single is a walk through one file.
-func (w *fsWalk) single(_ context.Context, s *fsSet, p fsPlace) error {
+func (w *fsWalk) single(s *fsSet, p fsPlace) error {
 	at, err := s.folder(p.below(p.dir()), w.guard)
 	if err != nil {
 		return err
