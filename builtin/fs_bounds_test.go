@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // soon fails where something that should take no time takes long. What it guards
@@ -145,6 +147,32 @@ func TestFilesReadIsBounded(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestFilesReadIsStopped(t *testing.T) {
+	t.Parallel()
+	t.Run("T10 read: stopped for a reason is no fault of the file", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "a"), []byte("text\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tools, err := Files{Roots: []string{dir}}.Tools()
+		if err != nil {
+			t.Fatal(err)
+		}
+		args, err := tools[0].Admit(json.RawMessage(`{"path":"a"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancelCause(t.Context())
+		enough := errors.New("enough")
+		stop(enough)
+		_, err = tools[0].Run(ctx, args)
+		if failed := (*tool.Error)(nil); errors.As(err, &failed) || !errors.Is(err, context.Canceled) || !errors.Is(err, enough) {
+			t.Errorf("got %v (%T), want %v and %v", err, err, context.Canceled, enough)
+		}
+	})
 }
 
 func TestFilesGrepIsBounded(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ferrule-dev/ferrule/internal/inside"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -74,14 +75,14 @@ func (s *fsSet) edited(ctx context.Context, in fsEditIn) (p fsPlace, e fsEdited,
 	if info.Size() > fsMostText {
 		return p, e, s.fail(p, fsOff(fmt.Sprintf("%s has %d bytes; files are edited up to %d.", p, info.Size(), fsMostText)))
 	}
-	raw, err := fsReadAll(fsUntil{ctx, f})
+	raw, err := fsReadAll(inside.Until(ctx, f))
 	if err != nil {
 		return p, e, s.fail(p, err)
 	}
 	if e.enc = fsEncodingOf(raw); e.enc == fsBinary {
 		return p, e, s.fail(p, fsOff(fsBinaryText(p, info, raw[:min(len(raw), 512)])))
 	}
-	e.digest = fsDigest(raw)
+	e.digest = inside.Digest(raw)
 	if e.was, err = fsDecode(raw, e.enc); err != nil {
 		return p, e, s.fail(p, err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ferrule-dev/ferrule/internal/inside"
 	"github.com/ferrule-dev/ferrule/undo"
 )
 
@@ -44,7 +45,7 @@ func TestFilesEditMeanwhile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = s.change(t.Context(), p, []byte("ours"), fsDigest([]byte("as it was read")), false)
+			_, err = s.change(t.Context(), p, []byte("ours"), inside.Digest([]byte("as it was read")), false)
 			text, err2 := os.ReadFile(file)
 			if err == nil || !strings.Contains(err.Error(), "changed by somebody else meanwhile") || err2 != nil || string(text) != "theirs" {
 				t.Errorf("got %v and %q, want a refusal and the file of the other", err, text)

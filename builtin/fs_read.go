@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ferrule-dev/ferrule/internal/inside"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -75,7 +76,7 @@ func fsShow(ctx context.Context, p fsPlace, f *os.File, info fs.FileInfo, in fsR
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	var text io.Reader = fsUntil{ctx, f}
+	text := inside.Until(ctx, f)
 	if enc != fsPlain {
 		if text, err = fsDecoded(p, text, info, enc); err != nil {
 			return nil, err
@@ -292,17 +293,4 @@ func fsFirst(text string, chars int) string {
 		}
 	}
 	return text
-}
-
-// fsUntil reads until its context ends.
-type fsUntil struct {
-	ctx context.Context //nolint:containedctx,nolintlint // it lives as long as one call
-	r   io.Reader
-}
-
-func (r fsUntil) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	return r.r.Read(p)
 }

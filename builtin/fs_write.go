@@ -3,11 +3,8 @@ package builtin
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -101,7 +98,7 @@ func (s *fsSet) content(ctx context.Context, p fsPlace) (text []byte, there bool
 		return nil, false, err
 	}
 	defer f.Close()
-	text, err = fsReadAll(fsUntil{ctx, f})
+	text, err = fsReadAll(inside.Until(ctx, f))
 	return text, true, err
 }
 
@@ -234,14 +231,8 @@ func (s *fsSet) mayCopy(p fsPlace, f *os.File, info fs.FileInfo) error {
 }
 
 func fsHolds(ctx context.Context, f *os.File, content []byte) bool {
-	sum := sha256.New()
-	n, err := io.Copy(sum, fsUntil{ctx, f})
-	return err == nil && n == int64(len(content)) && hex.EncodeToString(sum.Sum(nil)) == fsDigest(content)
-}
-
-func fsDigest(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
+	digest, n, err := inside.DigestOf(ctx, f)
+	return err == nil && n == int64(len(content)) && digest == inside.Digest(content)
 }
 
 // begin keeps a copy, before anything is changed. It makes sure that the file
@@ -253,7 +244,7 @@ func (s *fsSet) begin(ctx context.Context, p fsPlace, content []byte, lacking []
 			return nil, nil
 		}
 		now, _, err := s.content(ctx, p)
-		if err == nil && fsDigest(now) != expect {
+		if err == nil && inside.Digest(now) != expect {
 			err = moved
 		}
 		return nil, err

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ferrule-dev/ferrule/internal/inside"
 )
 
 // put keeps content under its digest, on the disk before it returns. The lock is
@@ -27,7 +29,7 @@ func (h *History) put(ctx context.Context, content io.Reader) (sum string, size 
 		_ = os.Remove(temp) // nothing, once it has its name
 	}()
 	hash := sha256.New()
-	size, err = io.Copy(io.MultiWriter(f, hash), io.LimitReader(reader{ctx, content}, h.keep.File+1))
+	size, err = io.Copy(io.MultiWriter(f, hash), io.LimitReader(inside.Until(ctx, content), h.keep.File+1))
 	if err != nil {
 		return "", 0, err
 	}
@@ -78,9 +80,8 @@ func (h *History) verified(ctx context.Context, s State) (*os.File, error) {
 	if !ok {
 		return nil, errors.New("undo: a copy is no file")
 	}
-	sum := sha256.New()
-	_, err = io.Copy(sum, reader{ctx, f})
-	if err == nil && hex.EncodeToString(sum.Sum(nil)) != s.Digest {
+	digest, _, err := inside.DigestOf(ctx, f)
+	if err == nil && digest != s.Digest {
 		err = fmt.Errorf("undo: the copy was damaged: it is not the content that it is named for")
 	}
 	if err == nil {

@@ -3,8 +3,6 @@ package undo
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -48,7 +46,7 @@ func (h *History) Begin(ctx context.Context, c Change) (*Step, error) {
 	}
 	e := Entry{
 		Root: c.Root, Name: c.Name, Folders: c.Folders, Tool: c.Tool, Call: c.Call, Session: c.Session, Principal: c.Principal,
-		Was: was, Left: State{Digest: digest(c.Left), Size: int64(len(c.Left))},
+		Was: was, Left: State{Digest: inside.Digest(c.Left), Size: int64(len(c.Left))},
 	}
 	return h.begin(e)
 }
@@ -99,11 +97,7 @@ func (h *History) copyOf(ctx context.Context, p place) (State, error) {
 
 // now is what the file is, without a copy.
 func now(ctx context.Context, p place) (State, error) {
-	return p.state(func(f io.Reader, _ int64) (string, int64, error) {
-		sum := sha256.New()
-		size, err := io.Copy(sum, reader{ctx, f})
-		return hex.EncodeToString(sum.Sum(nil)), size, err
-	})
+	return p.state(func(f io.Reader, _ int64) (string, int64, error) { return inside.DigestOf(ctx, f) })
 }
 
 // state is what the file is; read goes through what it holds. No file is none.
@@ -132,22 +126,4 @@ func stateOf(info fs.FileInfo, sum string, size int64) State {
 		s.UID, s.GID = o.UID, o.GID
 	}
 	return s
-}
-
-func digest(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
-}
-
-// reader reads until its context ends.
-type reader struct {
-	ctx context.Context //nolint:containedctx,nolintlint // it lives as long as one copy
-	r   io.Reader
-}
-
-func (r reader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.r.Read(p)
 }
