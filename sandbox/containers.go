@@ -192,14 +192,3 @@ func (c *contained) insist(args ...string) {
 		}
 	}
 }
-
-// exists says whether there is something at a path.
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// inside says whether a path lies below a folder, and is not the folder itself.
-func inside(path, dir string) bool {
-	return len(path) > len(dir) && strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
-}
