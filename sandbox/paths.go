@@ -37,3 +37,24 @@ func between(path string, workspace []string) []string {
 	slices.Sort(all) // a folder stands before what is in it
 	return slices.Compact(all)
 }
+
+// pins are the folders between the workspace and paths in it that are to stay what
+// they are. Whoever mounts them makes each a mount point, which cannot be renamed;
+// else a command would move the whole folder away and make a new one in its place.
+// A path and what it leads to count both.
+func pins(paths, workspace []string) []string {
+	var all []string
+	for _, path := range paths {
+		all = append(all, between(path, workspace)...)
+		if actual, err := filepath.EvalSymlinks(path); err == nil {
+			all = append(all, between(actual, workspace)...)
+		}
+	}
+	// What a command has made a link in the meantime is no folder to be mounted.
+	all = slices.DeleteFunc(all, func(dir string) bool {
+		actual, err := filepath.EvalSymlinks(dir)
+		return err != nil || actual != dir
+	})
+	slices.Sort(all)
+	return slices.Compact(all)
+}
