@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -157,6 +158,62 @@ func TestRefusedCalls(t *testing.T) {
 			w := newWorld(t, way.change)
 			if o, out := w.run(role(append([]string{"syscall"}, numbers...)...)...); o.Code != 1 || !strings.Contains(out, "operation not permitted") {
 				t.Errorf("got %+v and %q", o, out)
+			}
+		})
+	}
+}
+
+// Calls that are refused where no namespace makes them harmless.
+func TestRefusedWithoutNamespaces(t *testing.T) {
+	t.Parallel()
+	machine, err := arch.GetInfo("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, ways()[1].change)
+	for name, calls := range map[string][]string{"attributes": attributes(), "messages": messages()} {
+		t.Run("N1 "+name+" for a command that only reads", func(t *testing.T) {
+			for _, call := range calls {
+				number, ok := machine.SyscallNames[call]
+				if !ok {
+					if number, ok = unnamed()[call]; !ok {
+						continue // see TestCallsAreKnown
+					}
+				}
+				if o, out := w.do(Command{Args: role("syscall", strconv.Itoa(number)), ReadOnly: true}); o.Code != 1 {
+					t.Errorf("%s: got %+v and %q, want a refusal", call, o, out)
+				}
+			}
+		})
+	}
+}
+
+// A name that the library does not know would be left out of the filter, and
+// nobody would notice.
+func TestCallsAreKnown(t *testing.T) {
+	t.Parallel()
+	names := slices.Concat(refused(), messages(), attributes(), []string{"clone3", "socket"})
+	for _, c := range conditions(allowed{internet: true}) {
+		names = append(names, c.Name)
+	}
+	for machine, absent := range map[string][]string{
+		"x86_64": {"stime", "vm86", "vm86old", "ipc"},
+		"arm64": {
+			"stime", "iopl", "ioperm", "modify_ldt", "vm86", "vm86old", "uselib", "ustat", "sysfs", "_sysctl", "create_module",
+			"get_kernel_syms", "query_module", "ipc", "chmod", "chown", "lchown", "utime", "utimes", "futimesat",
+		},
+	} {
+		t.Run("N1 every call that is refused has a number, "+machine, func(t *testing.T) {
+			info, err := arch.GetInfo(machine)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range names {
+				_, named := info.SyscallNames[name]
+				_, numbered := unnamed()[name]
+				if there := !slices.Contains(absent, name); there != (named || numbered) || named && numbered {
+					t.Errorf("%s: the library has it: %v, unnamed has it: %v, want one of them unless this machine has no such call", name, named, numbered)
+				}
 			}
 		})
 	}
