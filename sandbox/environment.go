@@ -18,6 +18,9 @@ func (b *Box) prepare(ctx context.Context) error {
 	if b.env != nil {
 		return nil
 	}
+	if b.closed {
+		return errClosed // nobody would remove what is made now
+	}
 	if b.config.State == "" {
 		// Not in /tmp if that can be avoided: see mounts.temporary.
 		dir, err := os.MkdirTemp("/var/tmp", "ferrule-sandbox-")
