@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // prepare makes the private folders and the environment, once.
@@ -100,9 +101,17 @@ func merged(env, more []string) []string {
 	return kept
 }
 
+// identityTime is how long git may take to say who the user is.
+const identityTime = 5 * time.Second
+
 // identity is the name under which the user commits, of all that stands in the
 // user's git configuration: there may be programs and passwords in the rest.
+//
+// It is asked for once and kept: the end of the first command's context is not to
+// take the name from all later ones.
 func identity(ctx context.Context) []string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), identityTime)
+	defer cancel()
 	out, err := exec.CommandContext(ctx, "git", "config", "--global", "-z", "--get-regexp", `^user\.(name|email)$`).Output()
 	if err != nil {
 		return nil
