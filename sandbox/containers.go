@@ -99,9 +99,8 @@ func (c *containers) args(name string, o order) []string {
 	args = append(args, b.config.mountOptions(!o.read)...)
 	for _, entry := range o.env {
 		// PATH and the places of toolchains are those of the image.
-		switch key, _, _ := strings.Cut(entry, "="); key {
-		case "PATH", "JAVA_HOME", "PYENV_ROOT", "RUSTUP_HOME", "RBENV_ROOT", "NVM_DIR", "VOLTA_HOME", "ASDF_DATA_DIR", "GOMODCACHE", "GOPROXY", "GOTOOLCHAIN":
-		default:
+		key, _, _ := strings.Cut(entry, "=")
+		if _, ok := places()[key]; !ok && !slices.Contains([]string{"PATH", "GOMODCACHE", "GOPROXY", "GOTOOLCHAIN"}, key) {
 			args = append(args, "--env", entry)
 		}
 	}
