@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -291,9 +290,4 @@ func forEverybody(dir string) []string {
 		return []string{dir}
 	}
 	return open
-}
-
-// under says whether a path is one of the folders or below one.
-func under(path string, dirs ...string) bool {
-	return slices.ContainsFunc(dirs, func(dir string) bool { return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/") })
 }

@@ -105,3 +105,50 @@ func tryMemory(args []string) error {
 	}
 	return errnoOf(unix.SYS_SHMGET, uintptr(key), 4096, unix.IPC_CREAT|0o600)
 }
+
+// tryFlags changes what chattr changes: the flag that dump is to leave a file out.
+func tryFlags(args []string) error {
+	const noDump = 0x40
+	return change(args[0], unix.FS_IOC_GETFLAGS, unix.FS_IOC_SETFLAGS, 8, noDump)
+}
+
+// tryExtendedFlags changes the same flag by a call that knows more of them.
+func tryExtendedFlags(args []string) error {
+	const get, noDump = 0x801c581f, 0x80
+	return change(args[0], get, setExtendedFlags, 28, noDump)
+}
+
+// change reads flags of a file, and writes them with one that is different.
+func change(path string, get, set uintptr, size int, flag byte) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	flags := make([]byte, size)
+	if err := errnoOf(unix.SYS_IOCTL, f.Fd(), get, addressOf(&flags[0])); err != nil {
+		return err
+	}
+	flags[0] ^= flag
+	return errnoOf(unix.SYS_IOCTL, f.Fd(), set, addressOf(&flags[0]))
+}
+
+// trySetAttributes changes the same flag by the path of the file.
+func trySetAttributes(args []string) error {
+	const noDump = 0x80
+	var flags [24]byte
+	path := append([]byte(args[0]), 0)
+	call := func(number uintptr) error {
+		here := unix.AT_FDCWD
+		_, _, errno := unix.RawSyscall6(number, uintptr(here), addressOf(&path[0]), addressOf(&flags[0]), uintptr(len(flags)), 0, 0)
+		if errno != 0 {
+			return errno
+		}
+		return nil
+	}
+	if err := call(unix.SYS_FILE_GETATTR); err != nil {
+		return err
+	}
+	flags[0] ^= noDump
+	return call(unix.SYS_FILE_SETATTR)
+}

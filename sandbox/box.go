@@ -20,7 +20,7 @@ type Box struct {
 	by     starter
 
 	life   sync.RWMutex // held for reading while a command is started
-	closed bool
+	closed bool         // written with both locks held, so that either is enough to read it
 
 	mu      sync.Mutex
 	env     []string // nil: prepare has not run
@@ -176,10 +176,13 @@ func (b *Box) Start(ctx context.Context, c Command) (*Running, error) {
 	b.life.RLock()
 	defer b.life.RUnlock()
 	if b.closed {
-		return nil, errors.New("sandbox: the box is closed")
+		return nil, errClosed
 	}
 	return b.launch(ctx, c)
 }
+
+// errClosed is what a closed Box says.
+var errClosed = errors.New("sandbox: the box is closed")
 
 // Run starts a command and waits for it.
 func (b *Box) Run(ctx context.Context, c Command) (Outcome, error) {
@@ -197,15 +200,15 @@ func (b *Box) Applied() Applied { return b.by.applied() }
 // and removes the temporary state. A closed Box starts nothing.
 func (b *Box) Close() error {
 	b.life.Lock()
+	b.mu.Lock()
 	closed := b.closed
 	b.closed = true
+	all := slices.Collect(maps.Keys(b.running))
+	b.mu.Unlock()
 	b.life.Unlock()
 	if closed {
 		return nil
 	}
-	b.mu.Lock()
-	all := slices.Collect(maps.Keys(b.running))
-	b.mu.Unlock()
 	for _, r := range all {
 		r.Stop(0)
 	}

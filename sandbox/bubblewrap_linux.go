@@ -33,7 +33,9 @@ func bubblewrapArgs(s *setup, o *wanted) []string {
 	if o.ReadOnly {
 		write = "--ro-bind-try"
 	}
-	for _, path := range slices.Concat(s.Workspace, s.Write, stateFolders(s.State)) {
+	// The pins stand here, before what lies in them: later they would show again what
+	// others have covered.
+	for _, path := range slices.Concat(s.Workspace, s.Write, pins(slices.Concat(s.Protected, s.Hidden), s.Workspace), stateFolders(s.State)) {
 		all = append(all, mount{write, path})
 	}
 	all = append(all, mount{"--ro-bind-try", s.State})
@@ -52,6 +54,11 @@ func bubblewrapArgs(s *setup, o *wanted) []string {
 			continue
 		}
 		args = append(args, m.how, m.path, m.path)
+	}
+	// What is hidden may lie in what is protected, and the other way round: the
+	// covers are last.
+	for _, path := range s.Protected {
+		args = append(args, "--ro-bind-try", path, path)
 	}
 	for _, path := range s.Hidden {
 		path, err := filepath.EvalSymlinks(path)
@@ -74,15 +81,6 @@ func bubblewrapArgs(s *setup, o *wanted) []string {
 		default:
 			args = append(args, "--ro-bind", "/dev/null", path)
 		}
-	}
-	for _, path := range s.Protected {
-		// A mount point cannot be renamed, see mounts.pin.
-		for _, dir := range between(path, s.Workspace) {
-			args = append(args, write, dir, dir)
-		}
-	}
-	for _, path := range s.Protected {
-		args = append(args, "--ro-bind-try", path, path)
 	}
 	args = append(args, "--remount-ro", "/", "--chdir", o.Dir, "--")
 	return append(args, o.Args...)

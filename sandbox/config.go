@@ -42,8 +42,12 @@ type Config struct {
 	Image        string
 	noNamespaces string // tests: why there are none
 
-	// Env is added to the clean environment, as KEY=value. Nothing else of this
-	// process's environment is passed on but PATH, the locale, TERM and TZ.
+	// Env is added to the clean environment, as KEY=value. Of this process's
+	// environment nothing else is passed on but PATH, the locale (LANG, LANGUAGE,
+	// LC_*), TERM, TZ, where toolchains are (JAVA_HOME, PYENV_ROOT, RUSTUP_HOME,
+	// RBENV_ROOT, NVM_DIR, VOLTA_HOME, ASDF_DATA_DIR), and what Windows needs
+	// (SystemRoot, ComSpec, PATHEXT). GOMODCACHE and GOPROXY lead to this user's
+	// modules, and git is told the user's name and address.
 	Env []string
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -95,53 +96,64 @@ func (c *containers) args(name string, o order) []string {
 	if n := strconv.FormatInt(o.limits.FileSize, 10); o.limits.FileSize < none {
 		args = append(args, "--ulimit", "fsize="+n+":"+n)
 	}
-	mount := func(path string, writable bool) {
-		if !exists(path) {
-			return
-		}
-		kind := "type=bind,source=" + path + ",target=" + path
-		if !writable {
-			kind += ",readonly"
-		}
-		args = append(args, "--mount", kind)
-	}
-	tmp := filepath.Join(b.config.State, "tmp")
-	args = append(args, "--mount", "type=bind,source="+tmp+",target=/tmp")
-	for _, path := range b.config.Read {
-		mount(path, false)
-	}
-	for _, path := range slices.Concat(b.config.Workspace, b.config.Write) {
-		mount(path, !o.read)
-	}
-	state := func() {
-		mount(b.config.State, false)
-		for _, dir := range stateFolders(b.config.State) {
-			mount(dir, !o.read || dir == tmp)
-		}
-	}
-	state()
-	for _, path := range b.config.Hidden {
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			args = append(args, "--tmpfs", path+":ro,size=64k")
-			if inside(b.config.State, path) {
-				state()
-			}
-		} else if err == nil {
-			args = append(args, "--mount", "type=bind,source="+os.DevNull+",target="+path+",readonly")
-		}
-	}
-	for _, path := range b.config.Protected {
-		mount(path, false)
-	}
+	args = append(args, b.config.mountOptions(!o.read)...)
 	for _, entry := range o.env {
 		// PATH and the places of toolchains are those of the image.
-		switch key, _, _ := strings.Cut(entry, "="); key {
-		case "PATH", "JAVA_HOME", "PYENV_ROOT", "RUSTUP_HOME", "RBENV_ROOT", "NVM_DIR", "VOLTA_HOME", "ASDF_DATA_DIR", "GOMODCACHE", "GOPROXY", "GOTOOLCHAIN":
-		default:
+		key, _, _ := strings.Cut(entry, "=")
+		if _, ok := places()[key]; !ok && !slices.Contains([]string{"PATH", "GOMODCACHE", "GOPROXY", "GOTOOLCHAIN"}, key) {
 			args = append(args, "--env", entry)
 		}
 	}
 	return append(append(args, b.config.Image), o.args...)
+}
+
+// mountOptions is what an engine is told of files. It refuses two mounts at one path,
+// and mounts folders before what lies in them whatever the order here: so there is
+// one for each path, and none in what is hidden.
+func (c *Config) mountOptions(writable bool) []string {
+	tmp := filepath.Join(c.State, "tmp")
+	at := map[string][]string{"/tmp": {"--mount", "type=bind,source=" + tmp + ",target=/tmp"}}
+	bind := func(writable bool, paths ...string) {
+		for _, path := range paths {
+			option := "type=bind,source=" + path + ",target=" + path
+			if !writable {
+				option += ",readonly"
+			}
+			if exists(path) {
+				at[path] = []string{"--mount", option}
+			}
+		}
+	}
+	protected, hidden := cleaned(c.Protected), cleaned(c.Hidden)
+	bind(false, c.Read...)
+	bind(writable, slices.Concat(c.Workspace, c.Write, pins(slices.Concat(protected, hidden), c.Workspace))...)
+	bind(false, protected...)
+	state := func() {
+		bind(false, c.State)
+		bind(writable, stateFolders(c.State)...)
+		bind(true, tmp)
+	}
+	state()
+	for _, path := range hidden {
+		path, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			continue
+		}
+		maps.DeleteFunc(at, func(other string, _ []string) bool { return inside(other, path) })
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			at[path] = []string{"--tmpfs", path + ":ro,size=64k"}
+		} else {
+			at[path] = []string{"--mount", "type=bind,source=" + os.DevNull + ",target=" + path + ",readonly"}
+		}
+		if inside(c.State, path) {
+			state()
+		}
+	}
+	var args []string
+	for _, path := range slices.Sorted(maps.Keys(at)) {
+		args = append(args, at[path]...)
+	}
+	return args
 }
 
 func (c *containers) applied() Applied {
@@ -191,15 +203,4 @@ func (c *contained) insist(args ...string) {
 		case <-time.After(250 * time.Millisecond):
 		}
 	}
-}
-
-// exists says whether there is something at a path.
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// inside says whether a path lies below a folder, and is not the folder itself.
-func inside(path, dir string) bool {
-	return len(path) > len(dir) && strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }

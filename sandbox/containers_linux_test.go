@@ -66,6 +66,43 @@ func TestContainer(t *testing.T) {
 			t.Error("the PATH of this machine was given to the image")
 		}
 	})
+	t.Run("N1 what is protected or hidden in a folder cannot be moved away with it", func(t *testing.T) {
+		w := newWorld(t, contained, project, func(c *Config) { c.Protected = append(c.Protected, c.Workspace[0]+"/.ferrule/store") })
+		if err := w.box.prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		args := w.box.by.(*containers).args("x", order{args: []string{"true"}, dir: w.work, limits: w.box.limits})
+		at := make(map[string]string) // what is mounted where
+		var order []string
+		for i, a := range args {
+			if a != "--mount" && a != "--tmpfs" {
+				continue
+			}
+			where, _, _ := strings.Cut(args[i+1], ":")
+			if _, after, ok := strings.Cut(args[i+1], "target="); ok {
+				where, _, _ = strings.Cut(after, ",")
+			}
+			if at[where] != "" {
+				t.Errorf("got %q and %q, want one: engines refuse two mounts at a path", at[where], args[i+1])
+			}
+			at[where] = args[i+1]
+			order = append(order, where)
+		}
+		bind := func(name string) string { return "type=bind,source=" + w.work + name + ",target=" + w.work + name }
+		for name, want := range map[string]string{
+			"/.git": bind("/.git"), "/deep": bind("/deep"), "/deep/er": bind("/deep/er"), "/alone": bind("/alone"),
+			"/.git/hooks": bind("/.git/hooks") + ",readonly", "/deep/er/rules": bind("/deep/er/rules") + ",readonly", "/guarded": bind("/guarded") + ",readonly",
+			"/alone/secret": "type=bind,source=/dev/null,target=" + w.work + "/alone/secret,readonly", "/.ferrule/store": "",
+			"/.ferrule/sandbox": bind("/.ferrule/sandbox") + ",readonly", "/.ferrule/sandbox/home": bind("/.ferrule/sandbox/home"),
+		} {
+			if got := at[w.work+name]; got != want {
+				t.Errorf("%s: got %q, want %q", name, got, want)
+			}
+		}
+		if !slices.IsSorted(order) {
+			t.Errorf("got %q, want folders before what is in them", order)
+		}
+	})
 	t.Run("N1 one that only reads has nothing writable but its temporary files", func(t *testing.T) {
 		w := newWorld(t, contained)
 		c := w.box.by.(*containers)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // prepare makes the private folders and the environment, once.
@@ -17,6 +18,9 @@ func (b *Box) prepare(ctx context.Context) error {
 	defer b.mu.Unlock()
 	if b.env != nil {
 		return nil
+	}
+	if b.closed {
+		return errClosed // nobody would remove what is made now
 	}
 	if b.config.State == "" {
 		// Not in /tmp if that can be avoided: see mounts.temporary.
@@ -64,7 +68,7 @@ func (b *Box) environment(ctx context.Context) []string {
 	} else {
 		env = append(env, "GOMODCACHE="+cache, "GOPROXY=off")
 	}
-	for _, key := range []string{"PATH", "LANG", "LANGUAGE", "TERM", "TZ", "JAVA_HOME", "SystemRoot", "ComSpec", "PATHEXT"} {
+	for _, key := range passedOn() {
 		if value, ok := os.LookupEnv(key); ok {
 			env = append(env, key+"="+value)
 		}
@@ -76,6 +80,12 @@ func (b *Box) environment(ctx context.Context) []string {
 	}
 	env = append(env, managers()...)
 	return merged(append(env, identity(ctx)...), b.config.Env)
+}
+
+// passedOn are the variables that commands have as this process has them, besides
+// those that begin with LC_ and the places of toolchains. They hold no secrets.
+func passedOn() []string {
+	return []string{"PATH", "LANG", "LANGUAGE", "TERM", "TZ", "SystemRoot", "ComSpec", "PATHEXT"}
 }
 
 // merged is the environment with more of it, where the last word counts.
@@ -97,9 +107,17 @@ func merged(env, more []string) []string {
 	return kept
 }
 
+// identityTime is how long git may take to say who the user is.
+const identityTime = 5 * time.Second
+
 // identity is the name under which the user commits, of all that stands in the
 // user's git configuration: there may be programs and passwords in the rest.
+//
+// It is asked for once and kept: the end of the first command's context is not to
+// take the name from all later ones.
 func identity(ctx context.Context) []string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), identityTime)
+	defer cancel()
 	out, err := exec.CommandContext(ctx, "git", "config", "--global", "-z", "--get-regexp", `^user\.(name|email)$`).Output()
 	if err != nil {
 		return nil
@@ -144,17 +162,23 @@ func moduleCache() string {
 	return filepath.Join(home, "go", "pkg", "mod")
 }
 
+// places are the variables that say where toolchains are, each with the folder of
+// the user's home where its programs would look without it, if there is one.
+func places() map[string]string {
+	return map[string]string{
+		"JAVA_HOME": "", "PYENV_ROOT": ".pyenv", "RUSTUP_HOME": ".rustup", "RBENV_ROOT": ".rbenv", "NVM_DIR": ".nvm",
+		"VOLTA_HOME": ".volta", "ASDF_DATA_DIR": ".asdf",
+	}
+}
+
 // managers tells programs that choose a version of a toolchain where their
 // versions are: HOME is not the user's, where they would look.
 func managers() []string {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return nil
-	}
+	home, _ := os.UserHomeDir() // without a home there is nothing in it
 	var env []string
-	for key, dir := range map[string]string{"PYENV_ROOT": ".pyenv", "RUSTUP_HOME": ".rustup", "RBENV_ROOT": ".rbenv", "NVM_DIR": ".nvm", "VOLTA_HOME": ".volta", "ASDF_DATA_DIR": ".asdf"} {
+	for key, dir := range places() {
 		path := os.Getenv(key)
-		if path == "" {
+		if path == "" && home != "" && dir != "" {
 			path = filepath.Join(home, dir)
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() { //nolint:gosec // the user's own environment

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/elastic/go-seccomp-bpf/arch"
 	"golang.org/x/sys/unix"
 )
 
@@ -132,55 +131,6 @@ func TestEscapes(t *testing.T) {
 	if listeners.heard() == "" {
 		t.Error("without a sandbox no listener heard anything")
 	}
-}
-
-// System calls that are refused whatever their arguments.
-func TestRefusedCalls(t *testing.T) {
-	t.Parallel()
-	machine, err := arch.GetInfo("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Some would be refused without a filter as well; the filter comes first and
-	// this shows that nothing else answers.
-	var numbers []string
-	for _, name := range refused() {
-		if n, ok := machine.SyscallNames[name]; ok {
-			numbers = append(numbers, strconv.Itoa(n))
-		}
-	}
-	if len(numbers) < 50 {
-		t.Fatalf("got %d calls of this machine, want more", len(numbers))
-	}
-	for _, way := range ways() {
-		t.Run("N1 "+way.name, func(t *testing.T) {
-			w := newWorld(t, way.change)
-			if o, out := w.run(role(append([]string{"syscall"}, numbers...)...)...); o.Code != 1 || !strings.Contains(out, "operation not permitted") {
-				t.Errorf("got %+v and %q", o, out)
-			}
-		})
-	}
-}
-
-// A program for another architecture has other numbers for its calls. It is
-// killed.
-func TestOtherArchitecture(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("gcc"); err != nil || os.Getenv("GOARCH") == "arm64" {
-		t.Skip("needs gcc")
-	}
-	w := newWorld(t)
-	write(t, filepath.Join(w.work, "a.c"), `
-#include <stdio.h>
-int main(void) { long r = 20; __asm__ volatile("int $0x80" : "+a"(r) : : "memory"); printf("done %ld\n", r); return 0; }`)
-	if out, err := exec.Command("gcc", "-o", filepath.Join(w.work, "a"), filepath.Join(w.work, "a.c")).CombinedOutput(); err != nil {
-		t.Skipf("%v: %s", err, out)
-	}
-	t.Run("N1 calls by the numbers of 32 bits end the program", func(t *testing.T) {
-		if o, out := w.run("./a"); o.Signal != "SIGSYS" {
-			t.Errorf("got %+v and %q, want SIGSYS", o, out)
-		}
-	})
 }
 
 // listening is servers that must stay silent.

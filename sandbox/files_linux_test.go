@@ -21,6 +21,7 @@ func project(c *Config) {
 	for name, text := range map[string]string{
 		"ferrule.yaml": "rules\n", ".git/config": "config\n", ".git/hooks/pre-commit": "hook\n", ".git/HEAD": "head\n",
 		".ferrule/store": "private\n", "main.go": "package main\n", "deep/er/rules": "deep\n", "secret.txt": "private\n",
+		"deep/er/secret": "private\n", "alone/secret": "private\n", "guarded/secret": "private\n", "guarded/shown": "shown\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(in(name)), 0o755); err != nil {
 			panic(err)
@@ -29,8 +30,8 @@ func project(c *Config) {
 			panic(err)
 		}
 	}
-	c.Protected = []string{in("ferrule.yaml"), in(".git/hooks"), in(".git/config"), in("deep/er/rules"), in("not-yet")}
-	c.Hidden = []string{in(".ferrule"), in("secret.txt")}
+	c.Protected = []string{in("ferrule.yaml"), in(".git/hooks"), in(".git/config"), in("deep/er/rules"), in("guarded"), in("not-yet")}
+	c.Hidden = []string{in(".ferrule"), in("secret.txt"), in("deep/er/secret"), in("alone/secret"), in("guarded/secret")}
 	c.State = in(".ferrule/sandbox")
 }
 
@@ -48,6 +49,8 @@ func TestGuardedPaths(t *testing.T) {
 				"ln -s . .git/hooks/x", "cp main.go .git/config.lock && mv .git/config.lock .git/config",
 				"cat .ferrule/store", "echo x > .ferrule/store", "echo x > .ferrule/new", "rm -r .ferrule/store", "mv .ferrule away",
 				"grep -q private secret.txt", "rm -f secret.txt", "mv secret.txt x && cat x",
+				"grep -q private deep/er/secret", "grep -q private alone/secret", "grep -q private guarded/secret", "mv alone alone2", "rm -rf alone",
+				"echo x > guarded/shown", "mv guarded guarded2", "rm -f guarded/secret",
 				"cat .ferrule/sandbox/../store", "umount .ferrule", "umount -l ferrule.yaml",
 			} {
 				all.WriteString("( " + try + " ) >/dev/null 2>&1 && echo '" + try + "'\n")
@@ -58,10 +61,15 @@ func TestGuardedPaths(t *testing.T) {
 			for name, want := range map[string]string{
 				"ferrule.yaml": "rules\n", ".git/config": "config\n", ".git/hooks/pre-commit": "hook\n",
 				".ferrule/store": "private\n", "deep/er/rules": "deep\n", "secret.txt": "private\n",
+				"deep/er/secret": "private\n", "alone/secret": "private\n", "guarded/secret": "private\n", "guarded/shown": "shown\n",
 			} {
 				if got := read(t, filepath.Join(w.work, name)); got != want {
 					t.Errorf("%s: got %q, want %q", name, got, want)
 				}
+			}
+			// What one command could move away the next would find there.
+			if o, out := w.bash("cat alone2/secret guarded2/secret; cat guarded/shown"); !strings.HasSuffix(out, "shown\n") || strings.Contains(out, "private\n") {
+				t.Errorf("got %+v and %q, want nothing private", o, out)
 			}
 			// The rest is writable, and what is protected can be read.
 			if o, out := w.bash(`cat ferrule.yaml .git/hooks/pre-commit && echo x > .git/HEAD && echo x > main.go && echo x > deep/er/more && echo x > "$TMPDIR/x" && cat "$TMPDIR/x" && ls -A .ferrule`); o.Code != 0 || out != "rules\nhook\nx\nsandbox\n" {

@@ -25,7 +25,7 @@ func (k *keeping) ready() (*link, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closed {
-		return nil, errors.New("sandbox: the box is closed")
+		return nil, errClosed
 	}
 	if k.link != nil && k.link.alive() {
 		return k.link, nil

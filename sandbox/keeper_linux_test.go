@@ -79,7 +79,7 @@ func TestOnlyReadingChangesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, name := range []string{"chmod", "chown", "touch", "attribute", "keepmode"} {
+			for _, name := range []string{"chmod", "chown", "touch", "attribute", "flags", "xflags", "setattr", "keepmode"} {
 				if o, out := w.do(Command{Args: role(name, file), ReadOnly: true}); o.Code != 1 {
 					t.Errorf("%s: got %+v and %q, want a refusal", name, o, out)
 				}

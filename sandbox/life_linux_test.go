@@ -226,4 +226,44 @@ func TestKeeperKilled(t *testing.T) {
 			t.Errorf("got %q", out)
 		}
 	})
+	for _, tt := range []struct {
+		name string
+		cut  func(*wire) error
+	}{
+		{"the host has closed the connection", func(w *wire) error { return w.conn.Close() }},
+		{"the keeper has closed the connection", func(w *wire) error { return w.conn.CloseWrite() }}, // the kernel answers both alike
+	} {
+		t.Run("N1 a command that a keeper was not told of goes to the next, "+tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			for round := range 5 {
+				if _, out := w.bash("echo before"); out != "before\n" {
+					t.Fatalf("round %d: got %q", round, out)
+				}
+				if err := tt.cut(w.box.by.(*keeping).link.wire); err != nil {
+					t.Fatal(err)
+				}
+				if o, err := w.box.Run(t.Context(), Command{Args: []string{"true"}}); err != nil || o.Code != 0 {
+					t.Errorf("round %d: got %+v and %v, want that it runs", round, o, err)
+				}
+			}
+		})
+	}
+	t.Run("N1 a command that cannot be handed over is forgotten", func(t *testing.T) {
+		w := newWorld(t)
+		w.bash("true")
+		l := w.box.by.(*keeping).link
+		closed, err := os.Open(os.DevNull)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closed.Close()
+		if _, err := l.start(order{args: []string{"true"}, files: [3]*os.File{closed, closed, closed}}); err == nil || errors.Is(err, errEnded) {
+			t.Errorf("got %v, want an error of the hand-over", err)
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if len(l.jobs) > 0 {
+			t.Errorf("got %d commands that run, want none", len(l.jobs))
+		}
+	})
 }

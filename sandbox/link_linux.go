@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -258,8 +259,17 @@ func (l *link) start(o order) (work, error) {
 		Args: o.args, Dir: o.dir, Env: o.env, ReadOnly: o.read,
 		Memory: o.limits.Memory, Processes: o.limits.Processes,
 	}}, o.files[:]...)
-	if err == nil {
+	switch {
+	case err == nil:
 		err = <-j.started
+	case errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET):
+		// It was not told. What it leaves is to be gone before the next begins.
+		<-l.gone
+		return nil, errEnded
+	default:
+		l.mu.Lock()
+		delete(l.jobs, j.id)
+		l.mu.Unlock()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)

@@ -228,20 +228,6 @@ func (m *mounts) pinState() error {
 	return nil
 }
 
-// between is the folders between a workspace and a path in it, from above.
-func between(path string, workspace []string) []string {
-	var all []string
-	for _, root := range workspace {
-		if inside(path, root) {
-			for dir := filepath.Dir(path); inside(dir, root); dir = filepath.Dir(dir) {
-				all = append(all, dir)
-			}
-		}
-	}
-	slices.Sort(all) // a folder stands before what is in it
-	return slices.Compact(all)
-}
-
 // isMountPoint says whether something is mounted at a folder.
 func isMountPoint(dir string) (bool, error) {
 	var info unix.Statx_t

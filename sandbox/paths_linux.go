@@ -22,19 +22,19 @@ func defaultReads(network Network, env, mine []string) []string {
 	if network == Open {
 		paths = append(paths, target("/etc/resolv.conf")...)
 	}
+	add := func(more ...string) { paths = append(paths, slices.DeleteFunc(more, isHome)...) }
 	for _, entry := range env {
-		if path, ok := strings.CutPrefix(entry, "PATH="); ok {
-			for _, dir := range filepath.SplitList(path) {
-				paths = append(paths, toolchain(dir, mine, paths)...)
+		key, value, _ := strings.Cut(entry, "=")
+		if key == "PATH" {
+			for _, dir := range filepath.SplitList(value) {
+				add(toolchain(dir, mine, paths)...)
 			}
 		}
-		for _, key := range []string{"PYENV_ROOT=", "RUSTUP_HOME=", "RBENV_ROOT=", "NVM_DIR=", "VOLTA_HOME=", "ASDF_DATA_DIR=", "JAVA_HOME="} {
-			if dir, ok := strings.CutPrefix(entry, key); ok {
-				paths = append(paths, dir)
-			}
+		if _, ok := places()[key]; ok {
+			add(value)
 		}
 	}
-	paths = append(paths, moduleCache())
+	add(moduleCache())
 	return beside(paths, mine)
 }
 
@@ -42,7 +42,7 @@ func defaultReads(network Network, env, mine []string) []string {
 // links lead to, and the libraries beside it. Never a whole home, nor all of a
 // folder such as ~/.local or ~/.cargo, where keys are.
 func toolchain(dir string, mine, have []string) []string {
-	if !filepath.IsAbs(dir) || under(dir, have...) || under(dir, mine...) {
+	if !filepath.IsAbs(dir) || under(dir, have...) || under(dir, mine...) || isHome(dir) {
 		return nil
 	}
 	paths := []string{dir}
@@ -51,7 +51,7 @@ func toolchain(dir string, mine, have []string) []string {
 			paths = append(paths, filepath.Join(filepath.Dir(dir), beside))
 		}
 	}
-	if root := filepath.Dir(dir); exists(filepath.Join(root, "src", "runtime")) && exists(filepath.Join(root, "pkg", "tool")) {
+	if root := filepath.Dir(dir); !isHome(root) && exists(filepath.Join(root, "src", "runtime")) && exists(filepath.Join(root, "pkg", "tool")) {
 		paths = append(paths, root) // Go itself
 	}
 	entries, err := os.ReadDir(dir)
@@ -63,7 +63,7 @@ func toolchain(dir string, mine, have []string) []string {
 			continue
 		}
 		actual, ok := follow(filepath.Join(dir, e.Name()), mine, 0)
-		if !ok || under(actual, have...) || under(actual, paths...) {
+		if !ok || under(actual, have...) || under(actual, paths...) || isHome(actual) {
 			continue
 		}
 		folder := filepath.Dir(actual)
@@ -76,10 +76,15 @@ func toolchain(dir string, mine, have []string) []string {
 	return paths
 }
 
-// isHome says whether a folder is the user's home or holds homes.
+// isHome says whether a folder is the user's home or holds it, or is a link to such
+// a folder.
 func isHome(dir string) bool {
 	home, err := os.UserHomeDir()
-	return err == nil && under(home, dir)
+	if err != nil {
+		return false
+	}
+	dirs := append(target(dir), filepath.Clean(dir))
+	return slices.ContainsFunc(append(target(home), filepath.Clean(home)), func(home string) bool { return under(home, dirs...) })
 }
 
 // target is what a link leads to.

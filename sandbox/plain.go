@@ -13,7 +13,7 @@ const allowNone = "where no isolation will do, write sandbox.weaker: in-process"
 type plainly struct{}
 
 func (*plainly) start(o order) (work, error) {
-	program, err := exec.LookPath(o.args[0])
+	program, err := lookUp(o.args[0], o.dir, o.env)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}

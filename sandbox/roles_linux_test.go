@@ -65,6 +65,9 @@ func play(name string, args []string) int {
 		"nested":    beNested,
 		"netlink":   func([]string) error { return trySocket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_KOBJECT_UEVENT) },
 		"attribute": func(a []string) error { return unix.Setxattr(a[0], "user.escaped", []byte("x"), 0) },
+		"flags":     tryFlags,
+		"xflags":    tryExtendedFlags,
+		"setattr":   trySetAttributes,
 		"packet":    func([]string) error { return trySocket(unix.AF_PACKET, unix.SOCK_RAW, 0) },
 	}
 	try, ok := tries[name]

@@ -60,6 +60,15 @@ func attributes() []string {
 	}
 }
 
+// unnamed are the numbers of calls that are too new for the library to know their
+// names.
+func unnamed() map[string]int {
+	return map[string]int{"file_setattr": unix.SYS_FILE_SETATTR}
+}
+
+// setExtendedFlags is FS_IOC_FSSETXATTR.
+const setExtendedFlags = 0x401c5820
+
 // exactly is the conditions under which the lower half of an argument is a
 // value. The kernel looks at no more than that half of an int; a comparison with
 // the whole would miss calls with something in the other.
@@ -90,7 +99,7 @@ const addrNoRandomize = 0x0040000 // ADDR_NO_RANDOMIZE
 // agent with keys) would act for the command outside. A pair of sockets, which
 // leads nowhere else, is a different call and stays; not one of datagrams (nor
 // "raw", which is another word for it), each of which can have an address.
-func conditions(internet bool) []seccomp.NameWithConditions {
+func conditions(a allowed) []seccomp.NameWithConditions {
 	const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWIPC |
 		unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 	list := []seccomp.NameWithConditions{
@@ -107,7 +116,12 @@ func conditions(internet bool) []seccomp.NameWithConditions {
 		{Name: "prlimit64", Conditions: append(other(0, 0), other(2, 0)...)},
 		{Name: "socketpair", Conditions: seccomp.ArgumentConditions{{Argument: 1, Operation: seccomp.BitsSet, Value: unix.SOCK_DGRAM & unix.SOCK_RAW}}},
 	}
-	if internet {
+	if !a.attributes {
+		list = append(list,
+			seccomp.NameWithConditions{Name: "ioctl", Conditions: exactly(1, unix.FS_IOC_SETFLAGS)},
+			seccomp.NameWithConditions{Name: "ioctl", Conditions: exactly(1, setExtendedFlags)})
+	}
+	if a.internet {
 		// Of netlink only the part that lists addresses: getaddrinfo and ifconfig
 		// need it.
 		list = append(list,
@@ -138,12 +152,15 @@ func newFilter(a allowed) (filter, error) {
 	if !a.attributes {
 		names = append(names, attributes()...)
 	}
+	var numbers []uint32
 	for _, name := range names {
 		if known(name) {
 			deny.Names = append(deny.Names, name)
-		}
+		} else if n, ok := unnamed()[name]; ok {
+			numbers = append(numbers, uint32(n)) //nolint:gosec // small
+		} // else this machine has no such call
 	}
-	for _, c := range conditions(a.internet) {
+	for _, c := range conditions(a) {
 		if known(c.Name) {
 			deny.NamesWithCondtions = append(deny.NamesWithCondtions, c)
 		}
@@ -158,13 +175,19 @@ func newFilter(a allowed) (filter, error) {
 	}
 	// The library lets the calls of other architectures go to the default, which
 	// allows: they would be a way around all of this.
-	const archOffset = 4
-	program = append([]bpf.Instruction{
+	const numberOffset, archOffset = 0, 4
+	first := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: archOffset, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(machine.ID), SkipTrue: 1},
 		bpf.RetConstant{Val: unix.SECCOMP_RET_KILL_PROCESS},
-	}, program...)
-	raw, err := bpf.Assemble(program)
+		bpf.LoadAbsolute{Off: numberOffset, Size: 4},
+	}
+	for _, n := range numbers {
+		first = append(first,
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: n, SkipFalse: 1},
+			bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)})
+	}
+	raw, err := bpf.Assemble(append(first, program...))
 	if err != nil {
 		return nil, fmt.Errorf("seccomp: %w", err)
 	}

@@ -56,10 +56,8 @@ func ledAway(dir string, workspace []string) error {
 		if err != nil {
 			return err
 		}
-		for _, root := range workspace {
-			if above == root || inside(above, root) {
-				return fmt.Errorf("got %s, which is a symbolic link in the workspace, want a folder: a command can have made the link", at)
-			}
+		if under(above, workspace...) {
+			return fmt.Errorf("got %s, which is a symbolic link in the workspace, want a folder: a command can have made the link", at)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -49,6 +50,36 @@ func TestStateIsNoWayOut(t *testing.T) {
 			}
 			if info, err := os.Stat(w.outside); err != nil || info.Mode().Perm() != 0o755 {
 				t.Errorf("the folder outside is %v (%v)", info.Mode(), err)
+			}
+		})
+	}
+}
+
+// Applied may have to make the state in order to know: not when nobody removes it.
+func TestAppliedAfterClose(t *testing.T) {
+	for _, way := range ways() {
+		t.Run("N2 a closed Box makes no folders, "+way.name, func(t *testing.T) {
+			w := newWorld(t, way.change)
+			if err := w.box.Close(); err != nil {
+				t.Fatal(err)
+			}
+			a := w.box.Applied()
+			if state := w.box.config.State; state != "" {
+				t.Errorf("got the state %q, want none", state)
+				_ = os.RemoveAll(state)
+			}
+			if a.Network != Off || !strings.Contains(strings.Join(a.Missing, "\n"), "the box is closed") {
+				t.Errorf("got %+v, want that it is closed", a)
+			}
+		})
+		t.Run("N2 what was applied can be asked for after Close, "+way.name, func(t *testing.T) {
+			w := newWorld(t, way.change)
+			before := w.box.Applied()
+			if err := w.box.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if after := w.box.Applied(); !reflect.DeepEqual(before, after) {
+				t.Errorf("got %+v, want %+v", after, before)
 			}
 		})
 	}

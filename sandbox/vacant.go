@@ -72,7 +72,6 @@ func cleaned(paths []string) []string {
 	var all []string
 	for _, path := range paths {
 		path = filepath.Clean(path)
-		// The folder it is in is the real one; itself it may be a link.
 		if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 			path = filepath.Join(dir, filepath.Base(path))
 		}

@@ -211,14 +211,20 @@ func TestStreams(t *testing.T) {
 			{Command{Args: []string{"no-such-program"}}, `exec "no-such-program": not found in PATH`},
 			{Command{Args: []string{w.work + "/nothing"}}, "no such file"},
 			{Command{Args: []string{"true"}, Dir: w.work + "/nowhere"}, w.work + "/nowhere"},
-			{Command{Args: []string{"true"}, Dir: w.outside}, ""},
-			{Command{Args: []string{role()[0] + "/../../x"}}, ""},
+			{Command{Args: []string{role()[0] + "/../../x"}}, role()[0] + "/../../x: not a directory"},
 			{Command{}, "no program"},
 		} {
 			_, err := w.box.Run(t.Context(), tt.command)
-			if tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%q: got %v, want %q", tt.command.Args, err, tt.want)
 			}
+		}
+	})
+	t.Run("N1 a folder outside to run in is not one to read or write", func(t *testing.T) {
+		// Landlock does not refuse to be there, only to do something there.
+		o, out := w.do(Command{Args: []string{"bash", "-c", "pwd; cat secret 2>/dev/null && echo read; ls 2>/dev/null && echo listed; (echo x > new) 2>/dev/null && echo written; :"}, Dir: w.outside})
+		if out != w.outside+"\n" || exists(w.outside+"/new") {
+			t.Errorf("got %+v and %q, want %q alone", o, out, w.outside)
 		}
 	})
 	t.Run("N1 a program that may not be read is refused with the configuration line", func(t *testing.T) {
@@ -234,4 +240,37 @@ func TestStreams(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// The folder and the PATH of this process are none of a command's.
+func TestProgramIsFound(t *testing.T) {
+	t.Parallel()
+	for _, way := range append(ways(), way{"in-process", func(c *Config) { c.Level = InProcess }}) {
+		t.Run("B1 a program is looked for where and with the PATH that the command has, "+way.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, way.change)
+			// Not written by this process, whose children may hold what it has open: a
+			// program that is being written cannot be run.
+			const write = `mkdir sub tools; for f in s.sh sub/s.sh tools/a-tool; do echo "#!/bin/sh
+echo $f" > $f; chmod 755 $f; done`
+			writer := exec.Command("sh", "-c", write)
+			writer.Dir = w.work
+			if out, err := writer.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			for _, tt := range []struct {
+				command Command
+				want    string
+			}{
+				{Command{Args: []string{"./s.sh"}}, "s.sh\n"},
+				{Command{Args: []string{"sub/s.sh"}}, "sub/s.sh\n"},
+				{Command{Args: []string{"./s.sh"}, Dir: w.work + "/sub"}, "sub/s.sh\n"},
+				{Command{Args: []string{"a-tool"}, Env: []string{"PATH=" + w.work + "/tools:/usr/bin:/bin"}}, "tools/a-tool\n"},
+			} {
+				if o, out := w.do(tt.command); o.Code != 0 || out != tt.want {
+					t.Errorf("%q: got %+v and %q, want %q", tt.command.Args, o, out, tt.want)
+				}
+			}
+		})
+	}
 }
