@@ -294,6 +294,9 @@ awk 'BEGIN {for (i = 0; i < 3; i++) print i / 2}'
 awk '{a[$1]++} END {for (k in a) print k, a[k]}' b.txt
 awk '!seen[$0]++' b.txt
 awk 'length > 1' a.txt
+awk 'length > 1 {print length}' a.txt
+awk '$1 > 1.5e1 && $1 >= 2 {x /= 2; print x}' a.txt
+awk '/[[:digit:]]/ && $1 > 5 {print i++, $1 / 2}' a.txt
 awk 'BEGIN{printf "%s\n", toupper("x")}'
 find .
 find . -name '*.txt'
