@@ -97,6 +97,15 @@ func TestJudgeNotEither(t *testing.T) {
 		{"ugrep with a configuration of the folder", "ug x"},
 		{"hledger with a configuration of the folder", "hledger print"},
 		{"gofumpt, which runs go", "gofumpt -l ."},
+		{"zless with a command", "zless '+!touch x' y"},
+		{"xzless with a command", "xzless '+!touch x' y"},
+		{"zmore with a command that is computed", `zmore "$x" y`},
+		{"sed with a flag that takes no value everywhere", "sed -l 'w x' p"},
+		{"sed with a flag that takes no value everywhere, among others", "sed -nl 'w x' p"},
+		{"ffprobe of another machine", "ffprobe tcp:h:1"},
+		{"ffprobe of another machine, by a flag", "ffprobe -i tcp:h:1"},
+		{"ffprobe of another machine behind the value of a flag", "ffprobe -v quiet -i concat:tcp:h:1"},
+		{"ffprobe of what is computed", `ffprobe -i t"$x"`},
 		{"a version that is looked for", "nuclei --version"},
 	} {
 		t.Run("I2 "+tt.name, func(t *testing.T) {

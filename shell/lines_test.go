@@ -237,6 +237,7 @@ zgrep -c 1 a.gz
 zdiff a.gz a.gz
 zcmp a.gz a.gz
 zless a.gz
+ffprobe -v error -show_entries stream=width:format=duration sub/*.mp4
 tar tf a.tar
 tar -tvf a.tar
 tar tzf a.tgz
