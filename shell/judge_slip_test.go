@@ -97,6 +97,7 @@ func TestJudgeNotEither(t *testing.T) {
 		{"ugrep with a configuration of the folder", "ug x"},
 		{"hledger with a configuration of the folder", "hledger print"},
 		{"gofumpt, which runs go", "gofumpt -l ."},
+		{"a time zone that is a file", "TZ=/etc/shadow date"},
 		{"zless with a command", "zless '+!touch x' y"},
 		{"xzless with a command", "xzless '+!touch x' y"},
 		{"zmore with a command that is computed", `zmore "$x" y`},
