@@ -61,11 +61,6 @@ func (h *shellHost) touches(j shell.Judgement, dir string) []tool.Access {
 	if j.Reads == nil || j.Writes == nil && !j.ReadOnly || j.Commands == nil {
 		return nil
 	}
-	for _, words := range j.Commands {
-		if len(words) > 0 && slices.Contains([]string{"cd", "pushd", "popd"}, words[0]) {
-			return nil // what follows is named from elsewhere
-		}
-	}
 	list := []tool.Access{}
 	for _, p := range j.Reads {
 		file, ok := h.file(p, dir, false)
