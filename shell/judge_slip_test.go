@@ -48,6 +48,9 @@ func TestJudgeNotEither(t *testing.T) {
 		{"git branch with a flag that takes no next word", "git branch --abbrev x"},
 		{"git branch with a flag that once made one", "git branch -l x"},
 
+		{"git with a format that is computed", `git for-each-ref --format="$x"`},
+		{"git with a format that is computed, as the next word", `git for-each-ref --format "$x"`},
+		{"git tag with a format that is computed, as the next word", `git tag --list --format "$x"`},
 		{"git in submodules by a long status", "git status -vv"},
 		{"git that merges again, by drivers", "git log --diff-merges=remerge"},
 		{"git range-diff, which runs git log", "git range-diff a b c"},
