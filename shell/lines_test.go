@@ -237,6 +237,9 @@ zgrep -c 1 a.gz
 zdiff a.gz a.gz
 zcmp a.gz a.gz
 zless a.gz
+git shortlog -sn HEAD
+git shortlog -s -n --committer HEAD
+git log -n 2 --committer=x
 ffprobe -v error -show_entries stream=width:format=duration sub/*.mp4
 tar tf a.tar
 tar -tvf a.tar
