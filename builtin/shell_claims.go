@@ -14,11 +14,12 @@ import (
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// shellJudge judges a line as it will be run.
+// shellJudge judges a line as it will be run. Where not all commands are known,
+// nor is it known how git is run.
 func shellJudge(line string) shell.Judgement {
 	j := shell.Judge(line)
-	if j.ReadOnly && j.Git && !shellGitPlain(j.Commands) {
-		j.ReadOnly, j.Why = false, "git is not run by its plain name, so what its configuration runs cannot be switched off"
+	if j.ReadOnly && j.Git && (j.Commands == nil || !shellGitPlain(j.Commands)) {
+		j.ReadOnly, j.Why = false, "git is not run by its plain name, or may not be, so what its configuration runs cannot be switched off"
 	}
 	return j
 }
@@ -59,11 +60,6 @@ func (h *shellHost) isConfined(a sandbox.Applied) bool {
 func (h *shellHost) touches(j shell.Judgement, dir string) []tool.Access {
 	if j.Reads == nil || j.Writes == nil && !j.ReadOnly || j.Commands == nil {
 		return nil
-	}
-	for _, words := range j.Commands {
-		if len(words) > 0 && slices.Contains([]string{"cd", "pushd", "popd"}, words[0]) {
-			return nil // what follows is named from elsewhere
-		}
 	}
 	list := []tool.Access{}
 	for _, p := range j.Reads {

@@ -3,8 +3,6 @@ package builtin
 import (
 	"slices"
 	"strings"
-
-	"github.com/ferrule-dev/ferrule/shell"
 )
 
 // This file is about git, whose configuration and attributes can name programs
@@ -25,12 +23,6 @@ func shellGitPlain(commands [][]string) bool {
 		}
 	}
 	return true
-}
-
-// shellGitEnv is the environment of a line that is judged to read only.
-func shellGitEnv() []string {
-	return append(shell.GitEnvironment(),
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1")
 }
 
 // shellGit is a function that stands before git. Drivers of diffs have any names,

@@ -131,7 +131,10 @@ func TestShellGit(t *testing.T) {
 		}
 	})
 	t.Run("I2 where git is not run by its plain name nothing can be switched off", func(t *testing.T) {
-		for _, line := range []string{"command git diff", "env git diff", "/usr/bin/git diff", "echo | xargs git diff", "timeout 5 git diff", "find . -maxdepth 0 -exec git diff ';'"} {
+		for _, line := range []string{
+			"command git diff", "env git diff", "/usr/bin/git diff", "echo | xargs git diff", "timeout 5 git diff", "find . -maxdepth 0 -exec git diff ';'",
+			strings.Repeat(":;", 200) + "/usr/bin/git diff a.txt", "git log -1;" + strings.Repeat(":;", 200) + "command git diff b.bin",
+		} {
 			s.sh(line)
 			if strings.Contains(s.said(audit.Isolated), "without the right to write") {
 				t.Errorf("%s is judged to read only", line)

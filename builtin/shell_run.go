@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ferrule-dev/ferrule/sandbox"
+	"github.com/ferrule-dev/ferrule/shell"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -76,7 +77,7 @@ func (s *shellSession) start(ctx context.Context, in shellInput, dir string) (*p
 	}
 	line, more := in.Command, []string(nil)
 	if p.readOnly {
-		line, more = shellGit+line, shellGitEnv()
+		line, more = shellGit+line, shell.GitEnvironment()
 	}
 	p.running, err = box.Start(context.WithoutCancel(ctx), sandbox.Command{
 		// No files of the user's, and -- because a line may begin with a dash.

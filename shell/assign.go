@@ -53,7 +53,7 @@ func harmless(name string, value word) bool {
 	}
 	switch name {
 	case "LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "LC_MONETARY", "TZ":
-		return !strings.Contains(value.text, "..") && !strings.HasPrefix(value.text, ":")
+		return !strings.Contains(value.text, "..") && !strings.HasPrefix(value.text, ":") && !strings.HasPrefix(value.text, "/") // no file by its path
 	case "COLUMNS", "LINES", "NO_COLOR", "CLICOLOR", "FORCE_COLOR", "GREP_COLOR", "GREP_COLORS", "LS_COLORS", "TIME_STYLE", "BLOCKSIZE", "BLOCK_SIZE":
 		return true
 	case "IFS": // by others a path such as $HOME becomes more than one word

@@ -87,7 +87,7 @@ func (c *collector) evaluated(n syntax.Node) {
 		w.arithm(n.Post, 0)
 	case *syntax.ParamExp:
 		p := *n
-		if p.Repl != nil && (singleQuoted(p.Repl.Orig) || singleQuoted(p.Repl.With)) || p.Exp != nil && singleQuoted(p.Exp.Word) {
+		if singleQuoted(n) {
 			w.no("quotes")
 		}
 		p.Repl = nil

@@ -54,7 +54,7 @@ func (w *walker) param(p *syntax.ParamExp, depth int) {
 	case p.Excl && p.Names == 0 && !listIndex(p.Index):
 		w.unclear("${!%s}: the value names a variable, and can run a command in its index", name)
 	}
-	if p.Repl != nil && (singleQuoted(p.Repl.Orig) || singleQuoted(p.Repl.With)) || p.Exp != nil && singleQuoted(p.Exp.Word) {
+	if singleQuoted(p) {
 		w.unclear("${%s…'…'}: within double quotes single ones do not quote", name)
 	}
 	w.index(p.Index, depth)
@@ -81,11 +81,14 @@ func (w *walker) param(p *syntax.ParamExp, depth int) {
 // singleQuoted reports whether a word of an expansion has single quotes. Within
 // double quotes and here-documents they are characters like others to bash, and
 // what stands between them is expanded.
-func singleQuoted(x *syntax.Word) bool {
-	return x != nil && slices.ContainsFunc(x.Parts, func(p syntax.WordPart) bool {
-		_, ok := p.(*syntax.SglQuoted)
-		return ok
-	})
+func singleQuoted(p *syntax.ParamExp) bool {
+	quoted := func(x *syntax.Word) bool {
+		return x != nil && slices.ContainsFunc(x.Parts, func(part syntax.WordPart) bool {
+			_, ok := part.(*syntax.SglQuoted)
+			return ok
+		})
+	}
+	return p.Repl != nil && (quoted(p.Repl.Orig) || quoted(p.Repl.With)) || p.Exp != nil && quoted(p.Exp.Word)
 }
 
 // listIndex reports whether an index is [@] or [*].

@@ -17,27 +17,25 @@ func judgeGitLog(name string) func([]word) string {
 				return a.text + " may write"
 			}
 		}
-		return judgeGitFormat(name)(args)
+		return judgeGitFormat(args)
 	}
 }
 
 // judgeGitFormat refuses formats that check signatures, or are computed.
-func judgeGitFormat(string) func([]word) string {
-	return func(args []word) string {
-		for _, a := range args {
-			format := strings.HasPrefix(a.text, "--format") || strings.HasPrefix(a.text, "--pretty")
-			if strings.Contains(a.text, "%G") || strings.Contains(a.text, "signature") || format && !a.fixed() {
-				return shown(a) + " may run the program that checks signatures"
-			}
+func judgeGitFormat(args []word) string {
+	for i, a := range args {
+		format := strings.HasPrefix(a.text, "--format") || strings.HasPrefix(a.text, "--pretty") || i > 0 && args[i-1].text == "--format"
+		if strings.Contains(a.text, "%G") || strings.Contains(a.text, "signature") || format && !a.fixed() {
+			return shown(a) + " may run the program that checks signatures"
 		}
-		return ""
 	}
+	return ""
 }
 
 // judgeGitBranch judges git branch: an operand makes a branch, unless it is a
 // pattern of those to list.
 func judgeGitBranch(args []word) string {
-	if why := listing(args, "--contains", "--no-contains", "--points-at"); why != "" {
+	if why := judgeGitTag(args); why != "" {
 		return why
 	}
 	if i := slices.IndexFunc(args, func(a word) bool { return a.text == "-l" }); i >= 0 && slices.ContainsFunc(args, func(a word) bool { return !strings.HasPrefix(a.text, "-") }) {
@@ -46,13 +44,8 @@ func judgeGitBranch(args []word) string {
 	return ""
 }
 
-// judgeGitTag judges git tag likewise.
+// judgeGitTag judges git tag: an operand makes a tag, unless a flag surely lists.
 func judgeGitTag(args []word) string {
-	return listing(args, "--contains", "--no-contains", "--points-at")
-}
-
-// listing refuses operands without a flag that surely lists.
-func listing(args []word, flags ...string) string {
 	operand, lists := "", false
 	for i, a := range args {
 		if a.text == "--" {
@@ -62,9 +55,9 @@ func listing(args []word, flags ...string) string {
 		switch {
 		case strings.HasPrefix(a.text, "-"):
 			lists = lists || name == "--list" || name == "-l"
-		case i > 0 && slices.Contains([]string{"--sort", "--format", "--contains", "--no-contains", "--points-at"}, args[i-1].text) && a.one():
-			lists = lists || slices.Contains(flags, args[i-1].text)
-		case i > 0 && (args[i-1].text == "--merged" || args[i-1].text == "--no-merged") && a.one():
+		case i > 0 && slices.Contains([]string{"--contains", "--no-contains", "--points-at"}, args[i-1].text) && a.one():
+			lists = true
+		case i > 0 && slices.Contains([]string{"--sort", "--format", "--merged", "--no-merged"}, args[i-1].text) && a.one():
 		default:
 			operand = shown(a)
 		}
@@ -72,7 +65,7 @@ func listing(args []word, flags ...string) string {
 	if operand != "" && !lists {
 		return operand + " may be a new name"
 	}
-	return judgeGitFormat("")(args)
+	return judgeGitFormat(args)
 }
 
 // judgeGitConfig judges git config: only asking.

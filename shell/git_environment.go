@@ -5,8 +5,8 @@ import "strconv"
 // GitEnvironment is the environment, as NAME=VALUE, in which git commands that
 // are judged ReadOnly do nothing else: no hooks, no file system monitor, no
 // pager, no check of signatures, no refresh of the index, no fetch of objects
-// that lack, no configuration of the system or the user. It goes on top of an
-// environment without any other GIT_ variable.
+// that lack, no configuration of the system or the user, no attributes of the
+// system. It goes on top of an environment without any other GIT_ variable.
 //
 // What git lets nobody switch off in this way are diff.external, textconv and
 // filters that the repository's own configuration names: they take the flags
@@ -33,6 +33,7 @@ func GitEnvironment() []string {
 		"GIT_PAGER=cat",
 		"GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_ATTR_NOSYSTEM=1",
 		"GIT_OPTIONAL_LOCKS=0",
 		"GIT_NO_LAZY_FETCH=1",
 		"GIT_TERMINAL_PROMPT=0",

@@ -21,7 +21,8 @@ type Judgement struct {
 	Why string
 	// Local: nothing in the line can reach outside this machine.
 	Local bool
-	// Git: some command is git, and wants [GitEnvironment].
+	// Git: some command is git, and wants [GitEnvironment], or may be, because
+	// not all commands are known.
 	Git bool
 	// Commands are all simple commands of the line, word by word and unquoted,
 	// also those within others: in substitutions, in subshells, behind env,
@@ -44,13 +45,14 @@ const maxLine, maxDepth = 16 << 10, 50
 func Judge(line string) Judgement {
 	file, err := parse(line)
 	if err != nil {
-		return Judgement{Why: err.Error()}
+		return Judgement{Why: err.Error(), Git: true}
 	}
 	w := walker{file: file, local: true}
 	w.stmts(file.Stmts, 0)
 	j := Judgement{ReadOnly: w.why == "", Why: w.why, Local: w.local}
 	c := collector{file: file}
 	c.collect(file)
+	j.Git = c.unknown
 	if !c.unknown {
 		j.Commands = c.commands
 		if j.Commands == nil {

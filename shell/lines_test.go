@@ -237,6 +237,10 @@ zgrep -c 1 a.gz
 zdiff a.gz a.gz
 zcmp a.gz a.gz
 zless a.gz
+git shortlog -sn HEAD
+git shortlog -s -n --committer HEAD
+git log -n 2 --committer=x
+ffprobe -v error -show_entries stream=width:format=duration sub/*.mp4
 tar tf a.tar
 tar -tvf a.tar
 tar tzf a.tgz
@@ -294,6 +298,9 @@ awk 'BEGIN {for (i = 0; i < 3; i++) print i / 2}'
 awk '{a[$1]++} END {for (k in a) print k, a[k]}' b.txt
 awk '!seen[$0]++' b.txt
 awk 'length > 1' a.txt
+awk 'length > 1 {print length}' a.txt
+awk '$1 > 1.5e1 && $1 >= 2 {x /= 2; print x}' a.txt
+awk '/[[:digit:]]/ && $1 > 5 {print i++, $1 / 2}' a.txt
 awk 'BEGIN{printf "%s\n", toupper("x")}'
 find .
 find . -name '*.txt'

@@ -80,125 +80,95 @@ func (p *paths) command(words []word) {
 		p.noReads, p.noWrites = true, true
 		return
 	}
-	operands := operandsOf(name, words[1:])
+	args := words[1:]
 	if letters, ok := writerFlags(name); ok {
-		for _, a := range words[1:] {
-			if strings.HasPrefix(a.text, "-") && strings.Trim(a.text[1:], letters) != "" {
-				p.noReads, p.noWrites = true, true
-				return
-			}
-		}
-	} else if !p.readOnly && judgeCommand(name, words[1:]).why != "" {
+		p.writer(name, letters, args)
+		return
+	}
+	if !p.readOnly && judgeCommand(name, args).why != "" {
 		p.noReads, p.noWrites = true, true
 		return
 	}
+	if printsOnly(name) {
+		return
+	}
+	r := readerFlags(name)
+	if !r.listed {
+		p.noReads, p.noWrites = true, true
+		return
+	}
+	operands, why := r.check(args)
+	if why != "" {
+		p.noReads = true // a flag may name a file
+		return
+	}
 	switch name {
-	case "echo", "printf", "true", "false", ":", "pwd", "seq", "date", "id", "whoami", "uname", "basename", "dirname", "tr", "sleep", "uptime", "nproc", "arch", "expr", "yes", "exit", "type", "which", "printenv":
-	case "cat", "tac", "wc", "nl", "md5sum", "sha1sum", "sha256sum", "sha512sum", "cksum", "stat", "file", "cmp", "diff", "readlink", "realpath", "head", "tail", "uniq", "sort", "rev", "strings", "hexdump", "od", "xxd", "base64", "less", "more":
-		// A flag's value is taken for a path too: more is named than is read.
-		for _, o := range operands {
-			p.add(&p.reads, &p.noReads, o)
-		}
-		p.unnamed(words)
+	case "date", "tr": // their operands are no files
+		return
 	case "grep", "egrep", "fgrep":
-		for i, a := range words[1:] {
-			if a.text == "-f" || strings.HasPrefix(a.text, "-") && i > 0 && strings.Contains(a.text, "f") && !strings.HasPrefix(a.text, "--") {
-				p.noReads = true
-			}
-			if strings.HasPrefix(a.text, "-") && strings.ContainsAny(a.text, "rR") && len(operands) == 0 {
-				operands = append(operands, word{text: "."})
-			}
-		}
-		for _, o := range operands {
-			p.add(&p.reads, &p.noReads, o)
-		}
+		operands = grepFiles(r, args, operands)
 	case "ls", "du", "tree", "dir", "vdir":
 		if len(operands) == 0 {
 			operands = []word{{text: "."}}
 		}
-		for _, o := range operands {
-			p.add(&p.reads, &p.noReads, o)
+	}
+	for _, o := range operands {
+		p.add(&p.reads, &p.noReads, o)
+		if name == "strings" && strings.HasPrefix(o.text, "@") {
+			p.noReads = true // it reads more words from there
 		}
-		p.unnamed(words)
-	case "touch", "mkdir", "rm", "rmdir", "tee", "unlink":
-		for _, o := range operands {
-			p.add(&p.writes, &p.noWrites, o)
-		}
-		p.unnamed(words)
-	case "cp", "mv":
-		for i, o := range operands {
-			p.add(&p.reads, &p.noReads, o)
-			if name == "mv" || i == len(operands)-1 {
-				p.add(&p.writes, &p.noWrites, o)
-			}
-		}
-		p.unnamed(words)
-	default:
-		p.noReads, p.noWrites = true, true
 	}
 }
 
-// operandsOf are the words of a command that are no flags, nor the value of one
-// that is known to take a value which is no path.
-func operandsOf(name string, args []word) []word {
-	values, pattern := "", false
-	switch name {
-	case "head", "tail":
-		values = " -n -c "
-	case "sort":
-		values = " -k -t -S "
-	case "grep", "egrep", "fgrep":
-		values, pattern = " -A -B -C -m -e -d -D ", true
-	}
-	var operands []word
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		switch {
-		case a.text == "--":
-			operands = append(operands, args[i+1:]...)
-			i = len(args)
-		case a.text == "" || a.text[0] != '-' || a.text == "-":
-			operands = append(operands, a)
-		case strings.Contains(values, " "+a.text+" "):
+// grepFiles are the operands of grep that are files: all but the pattern, unless
+// flags have it; where it goes through folders and none is named, this one.
+func grepFiles(r row, args, operands []word) []word {
+	given, folders := false, false
+	for i := 0; i < len(args) && args[i].text != "--"; i++ {
+		text := args[i].text
+		if !strings.HasPrefix(text, "-") || text == "-" {
+			continue
+		}
+		given = given || r.has(text, "-e") || r.has(text, "--regexp")
+		folders = folders || r.has(text, "-r") || r.has(text, "-R") || text == "--recursive" || text == "--dereference-recursive"
+		if takes, _ := r.flag(text); takes {
 			i++
-			pattern = pattern && a.text != "-e"
 		}
 	}
-	if pattern && len(operands) > 0 {
+	if !given && len(operands) > 0 {
 		operands = operands[1:]
+	}
+	if folders && len(operands) == 0 {
+		return []word{{text: "."}}
 	}
 	return operands
 }
 
-// writerFlags are the flags of a program that writes the files it names and no
-// others.
-func writerFlags(name string) (string, bool) {
-	switch name {
-	case "rm":
-		return "rRfidv-", true
-	case "mkdir", "rmdir":
-		return "pv-", true
-	case "touch":
-		return "acm-", true
-	case "cp":
-		return "rRafpvnuiLPd-", true
-	case "mv":
-		return "fivnu-", true
-	case "tee":
-		return "ai-", true
-	case "unlink":
-		return "-", true
-	}
-	return "", false
-}
-
-// unnamed gives up where a flag may name a file: a long one with a value, or a
-// short one that is more than letters.
-func (p *paths) unnamed(words []word) {
-	for _, w := range words[1:] {
-		if strings.HasPrefix(w.text, "-") && (strings.ContainsAny(w.text, "=/.@"+computed) || w.splits || w.many) ||
-			w.text == "-t" || w.text == "--target-directory" || w.text == "-T" || strings.Contains(w.text, "files0-from") {
+// writer notes the paths of a program that writes the files it names and no
+// others. What is computed may become a flag that names where cp and mv write.
+func (p *paths) writer(name, letters string, args []word) {
+	var operands []word
+	for i, a := range args {
+		if a.text == "--" {
+			operands = append(operands, args[i+1:]...)
+			break
+		}
+		if !strings.HasPrefix(a.text, "-") || a.text == "-" {
+			operands = append(operands, a)
+			continue
+		}
+		if strings.Trim(a.text[1:], letters) != "" {
 			p.noReads, p.noWrites = true, true
+			return
+		}
+	}
+	for i, o := range operands {
+		if name == "cp" || name == "mv" {
+			p.add(&p.reads, &p.noReads, o)
+			p.noWrites = p.noWrites || !o.fixed() || !o.one()
+		}
+		if name != "cp" || i == len(operands)-1 {
+			p.add(&p.writes, &p.noWrites, o)
 		}
 	}
 }

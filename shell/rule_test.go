@@ -232,9 +232,9 @@ func TestPaths(t *testing.T) {
 			t.Errorf("T14 Judge(%q): got reads %q and writes %q, want %q and %q", tt.line, r, w, tt.reads, tt.writes)
 		}
 	}
-	for line, want := range map[string]bool{"git status": true, "ls; /usr/bin/git log": true, "timeout 5 git log": true, "ls": false, "echo git": false, "bash -c 'git log'": true} {
+	for line, want := range map[string]bool{"git status": true, "ls; /usr/bin/git log": true, "timeout 5 git log": true, "ls": false, "echo git": false, "bash -c 'git log'": true, "$x log": true, "ls (": true, "": false, strings.Repeat(":;", 200) + "/usr/bin/git diff a": true} {
 		if got := shell.Judge(line).Git; got != want {
-			t.Errorf("T14 Judge(%q).Git = %v, want %v", line, got, want)
+			t.Errorf("I2 Judge(%q).Git = %v, want %v", line, got, want)
 		}
 	}
 }

@@ -3,9 +3,10 @@ package shell
 import "strings"
 
 // judgeSed judges sed: its flags, and that no command of the script writes, runs
-// or is computed.
+// or is computed. There is no -l, which takes the next word for its value only on
+// some machines; on others that is the script.
 func judgeSed(args []word) string {
-	const all = "-nErsuz -e: -l: --quiet --silent --regexp-extended --expression= --separate --unbuffered --null-data --zero-terminated --line-length= --posix --sandbox --debug"
+	const all = "-nErsuz -e: --quiet --silent --regexp-extended --expression= --separate --unbuffered --null-data --zero-terminated --line-length= --posix --sandbox --debug"
 	r := flags(all)
 	var scripts []word
 	given := false

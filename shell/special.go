@@ -254,18 +254,15 @@ func judgeIw(args []word) string {
 
 // judgeFfprobe judges ffprobe, whose input may be fetched.
 func judgeFfprobe(args []word) string {
-	operands, why := flags("~v= ~loglevel= ~hide_banner ~show_streams ~show_format ~show_entries= ~show_frames ~show_packets ~show_chapters ~select_streams= ~print_format= ~of= ~pretty ~count_frames ~count_packets ~sexagesimal ~unit ~i=").check(args)
+	_, why := flags("~v= ~loglevel= ~hide_banner ~show_streams ~show_format ~show_entries= ~show_frames ~show_packets ~show_chapters ~select_streams= ~print_format= ~of= ~pretty ~count_frames ~count_packets ~sexagesimal ~unit ~i=").check(args)
 	if why != "" {
 		return why
 	}
-	for _, o := range args {
-		if strings.Contains(o.text, "://") || !o.fixed() && o.start() == "" {
-			return shown(o) + " may be fetched"
-		}
-	}
-	for _, o := range operands {
-		if i := strings.IndexByte(o.text, ':'); i >= 0 {
-			return shown(o) + " may be fetched"
+	for i, a := range args {
+		// Only these have values in which a colon names no protocol.
+		shows := i > 0 && (args[i-1].text == "-show_entries" || args[i-1].text == "-select_streams")
+		if !a.fixed() && !strings.Contains(a.start(), "/") || strings.Contains(a.text, ":") && !shows || strings.Contains(a.text, "://") {
+			return shown(a) + " may be fetched"
 		}
 	}
 	return ""

@@ -115,7 +115,7 @@ func table(name string) row {
 	case "zdiff", "zcmp", "xzdiff", "xzcmp":
 		return flags("-abBciqsuwy --brief --unified --side-by-side --ignore-case :2")
 	case "zless", "zmore", "bzless", "xzless":
-		return flags(":9")
+		return row{listed: true, flags: ":9", judge: judgePager}
 	case "gzip", "gunzip", "pigz", "unpigz", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "lzma", "unlzma":
 		return row{listed: true, judge: judgeCompress}
 	case "tar", "bsdtar", "gtar":

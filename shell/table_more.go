@@ -131,10 +131,12 @@ func moreTable(name string) row {
 	// Programs with commands of their own.
 	case "keyctl", "udisksctl", "uci", "bluetoothctl", "boltctl", "cpupower", "ddcutil", "dkms", "qm", "pct", "pvesm", "pvecm", "rpm-ostree", "ostree", "rbenv", "pyenv", "nodenv", "exenv", "goenv", "plenv", "phpenv", "systemd-hwdb", "systemd-sysext", "systemd-confext", "tpm2", "bpftool", "conda", "mamba", "gem", "qemu-img", "amixer", "duc":
 		return row{listed: true, subs: true}
-	case "keyctl list", "keyctl show", "keyctl describe", "keyctl rdescribe", "keyctl print", "keyctl pipe", "udisksctl info", "udisksctl status", "udisksctl dump", "uci show", "uci get", "bluetoothctl list", "bluetoothctl show", "bluetoothctl devices", "bluetoothctl info", "boltctl list", "boltctl info", "boltctl domains",
+	case "keyctl list", "keyctl show", "keyctl describe", "keyctl rdescribe", "keyctl print", "keyctl pipe", "uci show", "uci get", "bluetoothctl list", "bluetoothctl show", "bluetoothctl devices", "bluetoothctl info", "boltctl list", "boltctl info", "boltctl domains",
 		"cpupower frequency-info", "cpupower idle-info", "cpupower info", "ddcutil detect", "ddcutil capabilities", "ddcutil getvcp", "ddcutil environment", "dkms status", "qm list", "qm status", "qm config", "qm help", "pct list", "pct status", "pct config", "pvesm status", "pvesm list", "pvecm status", "pvecm nodes", "rpm-ostree status", "ostree log", "ostree show", "ostree refs", "ostree ls",
 		"systemd-hwdb query", "systemd-sysext ", "systemd-sysext status", "systemd-sysext list", "systemd-confext ", "systemd-confext status", "systemd-confext list", "tpm2 pcrread", "tpm2 getcap", "amixer ", "amixer get", "amixer sget", "amixer scontrols", "amixer scontents", "amixer controls", "amixer contents", "duc ls", "duc info":
-		return flags("-abFgilrRvx -b: -d: -p: --all --block-device= --object-path= --repo= --display= --verbose --json --pending-exit-77 --classify --graph --recursive --terse --brief")
+		return flags("-abFgilrRvx -d: -p: --all --repo= --display= --verbose --json --pending-exit-77 --classify --graph --recursive --terse --brief")
+	case "udisksctl info", "udisksctl status", "udisksctl dump":
+		return flags("-b: -d: -p: --block-device= --drive= --object-path=")
 	case "rbenv version", "rbenv versions", "rbenv which", "pyenv version", "pyenv versions", "nodenv version", "nodenv versions", "exenv version", "exenv versions", "goenv version", "goenv versions", "plenv version", "plenv versions", "phpenv version", "phpenv versions":
 		return flags("--bare --skip-aliases :1")
 	case "bpftool prog", "bpftool map", "bpftool link", "bpftool net", "bpftool cgroup", "bpftool btf":
@@ -161,8 +163,8 @@ func moreTable(name string) row {
 		return flags(":0")
 	case "systemctl service-log-level", "systemctl service-log-target":
 		return flags(":1")
-	case "docker node inspect", "docker service inspect", "docker service ps", "docker service logs", "docker stack ps", "docker stack services", "docker config inspect", "docker secret inspect", "docker plugin inspect", "docker node ps":
-		return row{listed: true, remote: true, flags: "-fq --pretty --format= --filter= --no-trunc --quiet --follow --tail= --timestamps --since="}
+	case "docker node inspect", "docker service inspect", "docker service ps", "docker stack ps", "docker stack services", "docker config inspect", "docker secret inspect", "docker plugin inspect", "docker node ps":
+		return row{listed: true, remote: true, flags: "-q -f: --pretty --format= --filter= --no-trunc --quiet --follow --tail= --timestamps --since="}
 	case "openssl rand", "openssl prime", "openssl list", "openssl errstr", "openssl verify", "openssl pkey", "openssl rsa", "openssl ec":
 		return flags("~hex ~base64 ~in= ~inform= ~noout ~text ~text_pub ~check ~modulus ~pubin ~pubout ~CAfile= ~CApath= ~untrusted= ~show_chain ~verbose ~digest-commands ~cipher-commands ~cipher-algorithms ~digest-algorithms ~providers ~generate ~bits=")
 	}

@@ -24,10 +24,12 @@ func subTable(name string) row {
 		return flags("-aexr -q: -p: -n: --query= --path= --name= --attribute-walk --export-db --export --root --tree")
 	case "docker":
 		return row{listed: true, subs: true, remote: true}
-	case "docker ps", "docker images", "docker inspect", "docker logs", "docker version", "docker info", "docker top", "docker port", "docker stats", "docker diff", "docker history", "docker events",
-		"docker container ls", "docker container list", "docker container ps", "docker container inspect", "docker container logs", "docker container top", "docker container port", "docker container stats", "docker container diff",
+	case "docker ps", "docker images", "docker inspect", "docker version", "docker info", "docker top", "docker port", "docker stats", "docker diff", "docker history", "docker events",
+		"docker container ls", "docker container list", "docker container ps", "docker container inspect", "docker container top", "docker container port", "docker container stats", "docker container diff",
 		"docker image ls", "docker image list", "docker image inspect", "docker image history", "docker volume ls", "docker volume list", "docker volume inspect", "docker network ls", "docker network list", "docker network inspect", "docker context ls", "docker context show", "docker context inspect", "docker system df", "docker system info", "docker plugin ls", "docker service ls", "docker node ls", "docker stack ls", "docker config ls", "docker secret ls":
-		return row{listed: true, remote: true, flags: "-aflqstvH -f: -n: --all --filter= --format= --last= --latest --no-trunc --quiet --size --digests --tree --follow --tail= --since= --until= --timestamps --details --no-stream --human --verbose --type="}
+		return row{listed: true, remote: true, flags: "-alqstvH -f: -n: --all --filter= --format= --last= --latest --no-trunc --quiet --size --digests --tree --follow --tail= --since= --until= --timestamps --details --no-stream --human --verbose --type="}
+	case "docker logs", "docker container logs", "docker service logs":
+		return row{listed: true, remote: true, flags: "-ft -n: --follow --tail= --since= --until= --timestamps --details --no-trunc --no-resolve --no-task-ids --raw"}
 	case "docker container", "docker image", "docker volume", "docker network", "docker context", "docker system", "docker plugin", "docker service", "docker node", "docker stack", "docker config", "docker secret":
 		return row{listed: true, subs: true, remote: true}
 	case "ip", "bridge", "tc":
@@ -46,8 +48,10 @@ func subTable(name string) row {
 		return flags("-acdlnrsvw --all --verbose --long --short --app --runtime --columns= --list --show-details --user --system --name-only --id-only")
 	case "wpctl status", "wpctl inspect", "wpctl get-volume", "pactl list", "pactl info", "pactl stat", "pactl get-default-sink", "pactl get-default-source", "pactl get-sink-volume", "brightnessctl get", "brightnessctl max", "brightnessctl info", "brightnessctl ", "pw-cli info", "pw-cli ls", "pw-cli list-objects":
 		return flags("") // theirs name a server, or restore a setting
-	case "zpool list", "zpool status", "zpool get", "zpool history", "zpool iostat", "zfs list", "zfs get":
-		return flags("-HLPgiltrpvxsd -o: -t: -d: -s: -S: -T:")
+	case "zpool list", "zpool status", "zpool get", "zpool history", "zpool iostat":
+		return flags("-HLPgiltrpvxsd -o: -T:")
+	case "zfs list", "zfs get":
+		return flags("-Hpr -o: -t: -d: -s: -S:")
 	case "btrfs filesystem", "btrfs subvolume", "btrfs property", "btrfs device", "btrfs qgroup", "nmcli device", "nmcli connection", "nmcli general", "nmcli radio", "nmcli networking":
 		return row{listed: true, subs: true, flags: "-f: -t -p"}
 	case "btrfs filesystem df", "btrfs filesystem show", "btrfs filesystem usage", "btrfs filesystem du", "btrfs subvolume list", "btrfs subvolume show", "btrfs subvolume get-default", "btrfs property get", "btrfs property list", "btrfs device usage", "btrfs qgroup show":

@@ -64,23 +64,43 @@ func TestTable(t *testing.T) {
 		if parent, sub, ok := cutLast(name); ok && !table(parent).subs {
 			t.Errorf("I2 %q: %q is no program with commands, so %q is never reached", name, parent, sub)
 		}
-		for f := range strings.FieldsSeq(r.flags) {
-			bare := strings.TrimRight(f, ":?=")
-			switch {
-			case strings.HasPrefix(f, "--") && strings.HasSuffix(f, ":"):
-				t.Errorf("I2 %q: %s: want = behind a long flag", name, f)
-			case strings.HasPrefix(f, "--"), f[0] == '~', f == "-#", f[0] == ':' && len(f) == 2 && '0' <= f[1] && f[1] <= '9':
-			case f[0] == '-' && len(bare) > 2 && bare != f:
-				t.Errorf("I2 %q: %s: a short flag with a value stands alone", name, f)
-			case f[0] == '-':
-			default:
-				t.Errorf("I2 %q: %s: not a flag", name, f)
-			}
-		}
+		checkFlags(t, name, r.flags)
+		checkFlags(t, name, readerFlags(name).flags)
 		for _, never := range []string{"--output=", "--output-file=", "--exec=", "--in-place", "--to-command="} {
 			if r.listed && strings.Contains(" "+r.flags+" ", " "+never+" ") && !strings.HasPrefix(name, "systemctl") && !mayName(name) {
 				t.Errorf("I2 %q has the flag %s", name, never)
 			}
+		}
+	}
+}
+
+// checkFlags reports what cannot be meant in a list of flags. Of a flag that stands
+// twice only the first counts.
+func checkFlags(t *testing.T, name, list string) {
+	t.Helper()
+	how := make(map[string]string)
+	for f := range strings.FieldsSeq(list) {
+		bare := strings.TrimRight(f, ":?=")
+		switch {
+		case strings.HasPrefix(f, "--") && strings.HasSuffix(f, ":"):
+			t.Errorf("I2 %q: %s: want = behind a long flag", name, f)
+		case strings.HasPrefix(f, "--"), f[0] == '~', f == "-#", f[0] == ':' && len(f) == 2 && '0' <= f[1] && f[1] <= '9':
+		case f[0] == '-' && len(bare) > 2 && bare != f:
+			t.Errorf("I2 %q: %s: a short flag with a value stands alone", name, f)
+		case f[0] == '-':
+		default:
+			t.Errorf("I2 %q: %s: not a flag", name, f)
+		}
+		each := []string{bare}
+		if strings.HasPrefix(f, "-") && !strings.HasPrefix(f, "--") && f != "-#" {
+			each = strings.Split(bare[1:], "")
+		}
+		for _, one := range each {
+			kind := "flag" + f[len(bare):]
+			if was := how[one]; was != "" && was != kind {
+				t.Errorf("I2 %q: %s stands with a value and without, want one of them", name, one)
+			}
+			how[one] = kind
 		}
 	}
 }
