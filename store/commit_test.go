@@ -338,3 +338,26 @@ func TestLazy(t *testing.T) {
 		}
 	})
 }
+
+// A context that ends in the middle of a transaction: when the next one has the pen,
+// nothing is done any more for the one before.
+func TestWriteStopped(t *testing.T) {
+	t.Parallel()
+	t.Run("J4 what was stopped is undone when the next one writes", func(t *testing.T) {
+		t.Parallel()
+		s := lines(t)
+		want := ""
+		for i := range 50 {
+			ctx, cancel := context.WithCancel(t.Context())
+			if err := s.Transact(ctx, "INSERT INTO lines (line) VALUES ('gone')", cancel); !errors.Is(err, context.Canceled) {
+				t.Fatalf("got %v, want that it was stopped", err)
+			}
+			name := fmt.Sprintf("l%d", i)
+			if err := s.Commit(t.Context(), false, line(name)); err != nil {
+				t.Fatal(err)
+			}
+			want = strings.TrimSpace(want + " " + name)
+		}
+		wantLines(t, s, want)
+	})
+}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"os"
 	"time"
 )
@@ -21,6 +22,15 @@ func (s *Store) Raw(ctx context.Context, query string, args ...any) error {
 func (s *Store) RawText(ctx context.Context, query string, args ...any) (text string, err error) {
 	err = s.pen.conn.QueryRowContext(ctx, query, args...).Scan(&text)
 	return text, err
+}
+
+// Transact runs a statement in a transaction of its own, then a function before that ends.
+func (s *Store) Transact(ctx context.Context, query string, then func()) error {
+	return s.transact(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, query)
+		then()
+		return err
+	})
 }
 
 // Looking reports whether somebody looks for answers of other processes.

@@ -205,7 +205,9 @@ func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) error {
 	defer s.pen.leave()
 	var tx *sql.Tx
 	err := patient(ctx, func() (err error) {
-		tx, err = s.pen.conn.BeginTx(ctx, nil)
+		// Where ctx ends, database/sql would undo the transaction by itself, at a moment
+		// when somebody else may have the pen already.
+		tx, err = s.pen.conn.BeginTx(context.WithoutCancel(ctx), nil)
 		return err
 	})
 	if err != nil {
@@ -213,6 +215,9 @@ func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) error {
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
 	if err := f(tx); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
