@@ -146,7 +146,7 @@ func (c *call) emitResult(kind audit.Kind, res tool.Result) (kept bool) {
 // resultEvent is an event about what came of the call.
 func (c *call) resultEvent(kind audit.Kind, res tool.Result) audit.Event {
 	shown := c.recordable(res)
-	if c.turn.set.observe != nil {
+	if c.turn.observed() {
 		shown = copyResult(shown) // who looks cannot change it
 	}
 	e := audit.Event{Kind: kind, Result: &shown, Time: time.Now()}
@@ -232,7 +232,7 @@ func (c *call) emit(e audit.Event) (kept bool) {
 		return true
 	}
 	c.about(c.req, &e)
-	return c.turn.set.send(&e)
+	return c.turn.send(&e)
 }
 
 // eventOf is an event about the call as it stood.
@@ -250,7 +250,7 @@ func (c *call) about(r *tool.Request, e *audit.Event) {
 }
 
 func (c *call) emitBy(kind audit.Kind, who, text string) {
-	if c.turn.set.noted() {
+	if c.turn.noted() {
 		c.emit(audit.Event{Kind: kind, By: who, Text: text})
 	}
 }

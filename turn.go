@@ -29,8 +29,9 @@ type Turn struct {
 	serial uint64 // of all turns of the runtime
 	hooks  []Hook
 	limit  int
-	lends  bool // HandBack
-	quiet  bool // begun by Do: Wait starts the work
+	told   func(audit.Event) // Observe
+	lends  bool              // HandBack
+	quiet  bool              // begun by Do: Wait starts the work
 	// It is only thought of: nothing runs, and there is no event.
 	imagined bool
 
@@ -120,7 +121,7 @@ func (v *View) begin(ctx context.Context, o TurnOptions) *Turn {
 	if t == nil {
 		t = new(Turn)
 	}
-	t.view, t.set, t.ctx, t.lends = v, set, ctx, o.HandBack
+	t.view, t.set, t.ctx, t.lends, t.told = v, set, ctx, o.HandBack, o.Observe
 	t.serial = t.set.serials.Add(1)
 	t.cond.L = &t.mu
 	t.hooks, t.limit = t.set.hooks, t.set.limit
