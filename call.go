@@ -89,15 +89,16 @@ type call struct {
 	taken     atomic.Pointer[[]string] // secrets that were taken out before phase 10
 	everAsked atomic.Bool              // it has had a question
 	lost      atomic.Bool              // given up
+	heldUp    atomic.Bool              // it has stood in the queue of its crowd
 	state     state
 	claimed   bool // somebody gives it its result
-	parked    bool // waits for a place of its tool, source or tenant
+	parked    bool // waits for a place of its tool, source or tenant, or in its crowd
 	busy      bool // its question is put before its turn has come
 	pushLater bool // it became ready meanwhile
 	answered  bool // an answer came while somebody led it
 	inline    bool // on the goroutine of who waits
 	ran       bool // the tool was started
-	inside    bool // it holds places in its gates
+	inside    bool // it holds places in its gates, and in its crowd
 	atGate    bool // it stands in the queue of one; guarded by the lock of the gates
 }
 
