@@ -25,23 +25,26 @@ type lane struct {
 
 	mu     sync.Mutex
 	closed bool
-	one    *conn   // that all requests share
-	flight *flight // that makes one
-	idle   []*conn // exclusive ones; the last was used last
-	all    map[*conn]bool
+	one    *strand   // that all requests share
+	flight *flight   // that makes one
+	idle   []*strand // exclusive ones; the last was used last
+	all    map[*strand]bool
 	reaper *time.Timer
 	again  []resent // what a new connection is told first
+	// followed are streams about resources, at a server of the new era.
+	followed map[string]context.CancelFunc
 }
 
 // flight is a connection that is being made, for all who wait for it.
 type flight struct {
 	done chan struct{}
+	made *strand // nil: it is of use to one request at a time only, and is idle
 	err  error
 }
 
 const (
 	maxExclusive = 16
-	idleTime     = 5 * time.Minute
+	strandIdle   = 5 * time.Minute
 )
 
 var errEnded = errors.New("the client session has ended")
@@ -55,7 +58,7 @@ func (s *server) lane(a audience) (*lane, error) {
 	}
 	ln := s.lanes[a]
 	if ln == nil {
-		ln = &lane{s: s, a: a, all: make(map[*conn]bool), slots: make(chan struct{}, maxExclusive)}
+		ln = &lane{s: s, a: a, all: make(map[*strand]bool), slots: make(chan struct{}, maxExclusive)}
 		ln.ctx, ln.cancel = context.WithCancel(context.Background())
 		s.lanes[a] = ln
 	}
@@ -74,18 +77,19 @@ func (s *server) forget(a audience) {
 }
 
 // take is a connection for one request.
-func (ln *lane) take(ctx context.Context) (*conn, error) {
+func (ln *lane) take(ctx context.Context, method string) (*strand, error) {
 	stateless := eraOf(ln.a.introduction().version) == newEra
-	for !stateless || !ln.s.onlyOld() {
-		c, err := ln.shared(ctx, stateless)
-		if c != nil || err != nil {
-			return c, err
-		}
-		if stateless {
-			break // it was of the old era, and stands among the others now
-		}
+	if method == methodSubscribe || method == methodUnsubscribe {
+		stateless = false // a subscription lasts as long as its connection
 	}
-	return ln.exclusive(ctx)
+	if stateless && ln.s.onlyOld() {
+		return ln.exclusive(ctx)
+	}
+	c, err := ln.shared(ctx, stateless)
+	if err == nil && c == nil {
+		return ln.exclusive(ctx)
+	}
+	return c, err
 }
 
 // onlyOld reports whether the server is known not to speak the new era.
@@ -93,7 +97,7 @@ func (s *server) onlyOld() bool { return s.Era == eraWord(oldEra) || s.lacksEra(
 
 // shared is the connection that all requests of the session share; made by one of
 // those who want it, for all of them. Nil: it turned out that it cannot be shared.
-func (ln *lane) shared(ctx context.Context, stateless bool) (*conn, error) {
+func (ln *lane) shared(ctx context.Context, stateless bool) (*strand, error) {
 	ln.mu.Lock()
 	if ln.closed {
 		ln.mu.Unlock()
@@ -101,6 +105,9 @@ func (ln *lane) shared(ctx context.Context, stateless bool) (*conn, error) {
 	}
 	if c := ln.one; c != nil && !c.over() {
 		ln.mu.Unlock()
+		if stateless && c.link.greeting().era == oldEra {
+			return nil, nil //nolint:nilnil // said above
+		}
 		return c, nil
 	} else if c != nil {
 		ln.one = nil
@@ -121,9 +128,7 @@ func (ln *lane) shared(ctx context.Context, stateless bool) (*conn, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
-	ln.mu.Lock()
-	defer ln.mu.Unlock()
-	return ln.one, nil
+	return f.made, nil
 }
 
 // make makes the shared connection. It does so in the time of the session: who
@@ -143,11 +148,11 @@ func (ln *lane) make(f *flight, stateless bool) {
 		ln.reapLocked()
 		return
 	}
-	ln.one = c
+	ln.one, f.made = c, c
 }
 
 // exclusive is a connection that nobody else uses until it is given back.
-func (ln *lane) exclusive(ctx context.Context) (*conn, error) {
+func (ln *lane) exclusive(ctx context.Context) (*strand, error) {
 	select {
 	case ln.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -176,7 +181,7 @@ func (ln *lane) exclusive(ctx context.Context) (*conn, error) {
 
 // give gives a connection back. One on which a request was given up is closed: the
 // server may still be at it, and what it asks then would be put to the next.
-func (ln *lane) give(c *conn, givenUp bool) {
+func (ln *lane) give(c *strand, givenUp bool) {
 	if !c.exclusive {
 		return
 	}
@@ -193,8 +198,8 @@ func (ln *lane) give(c *conn, givenUp bool) {
 }
 
 // dial makes a connection as the client would.
-func (ln *lane) dial(ctx context.Context) (*conn, error) {
-	c := &conn{lane: ln}
+func (ln *lane) dial(ctx context.Context) (*strand, error) {
+	c := &strand{lane: ln}
 	l, err := ln.s.reach(ctx, ln.a.introduction(), &listener{notified: c.notified, requested: c.requested})
 	if err != nil {
 		return nil, err
@@ -214,7 +219,7 @@ func (ln *lane) dial(ctx context.Context) (*conn, error) {
 }
 
 // dropLocked closes a connection, on the side.
-func (ln *lane) dropLocked(c *conn) {
+func (ln *lane) dropLocked(c *strand) {
 	if !ln.all[c] {
 		return // the lane closes, and this with it
 	}
@@ -228,7 +233,7 @@ func (ln *lane) dropLocked(c *conn) {
 // reapLocked sees to it that connections that nobody uses are closed in time.
 func (ln *lane) reapLocked() {
 	if ln.reaper == nil {
-		ln.reaper = time.AfterFunc(idleTime, ln.reap)
+		ln.reaper = time.AfterFunc(strandIdle, ln.reap)
 	}
 }
 
@@ -239,15 +244,15 @@ func (ln *lane) reap() {
 	if ln.closed {
 		return
 	}
-	ln.idle = slices.DeleteFunc(ln.idle, func(c *conn) bool {
-		unused := !c.over() && time.Since(c.used) < idleTime
+	ln.idle = slices.DeleteFunc(ln.idle, func(c *strand) bool {
+		unused := !c.over() && time.Since(c.used) < strandIdle
 		if !unused {
 			ln.dropLocked(c)
 		}
 		return !unused
 	})
 	if len(ln.idle) > 0 { // the first was not used for the longest time
-		ln.reaper = time.AfterFunc(idleTime-time.Since(ln.idle[0].used), ln.reap)
+		ln.reaper = time.AfterFunc(strandIdle-time.Since(ln.idle[0].used), ln.reap)
 	}
 }
 

@@ -170,7 +170,7 @@ func (s *server) listenFor(ctx context.Context, l link, params json.RawMessage) 
 	pause := firstPause
 	for {
 		began := time.Now()
-		_, err := l.do(ctx, "subscriptions/listen", params, &listener{notified: s.heard})
+		_, err := l.do(ctx, methodListen, params, &listener{notified: s.heard})
 		if fault := (*Fault)(nil); errors.As(err, &fault) && fault.Code == codeNoMethod {
 			return
 		}

@@ -86,3 +86,9 @@ func (x *asking) request(ctx context.Context, method string, params json.RawMess
 	defer x.clock.start()
 	return x.exchange.request(ctx, method, params)
 }
+
+func (x *asking) input(ctx context.Context, required json.RawMessage) (responses, state json.RawMessage, err error) {
+	x.clock.stop()
+	defer x.clock.start()
+	return x.exchange.input(ctx, required)
+}

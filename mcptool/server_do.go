@@ -21,7 +21,7 @@ const maxRounds = 100
 func (s *server) do(ctx context.Context, x exchange, method string, params json.RawMessage) (json.RawMessage, error) {
 	ctx, k := newClock(ctx, s.timeout(), &timeoutError{s.Name, s.timeout()})
 	defer k.end()
-	if method == "subscriptions/listen" {
+	if method == methodListen {
 		k.stop() // for ever
 	}
 	ask := &asking{exchange: x, clock: k, quiet: x.era() == newEra && logLevel(params) == ""}
@@ -47,7 +47,7 @@ func (s *server) send(ctx context.Context, x *asking, method string, params json
 		return nil, oldEra, err
 	}
 	for again := false; ; again = true {
-		c, err := ln.take(ctx)
+		c, err := ln.take(ctx, method)
 		if err != nil {
 			return nil, oldEra, err
 		}

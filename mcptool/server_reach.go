@@ -84,3 +84,12 @@ func bareURL(address string) string {
 	}
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
+
+// dial makes a connection in the era of the introduction's version; errOtherEra is
+// in the error's tree where the server does not speak it.
+func (s *server) dial(ctx context.Context, who introduction, hears *listener) (link, error) {
+	if s.hub.dial != nil {
+		return s.hub.dial(ctx, s, who, hears)
+	}
+	return nil, errors.New("not built yet")
+}

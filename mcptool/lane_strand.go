@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// conn is one connection of a client session.
-type conn struct {
+// strand is one connection of a client session.
+type strand struct {
 	lane      *lane
 	link      link
-	exclusive bool      // one request has it to itself
+	exclusive bool      // one request has it to itself, which alone writes logs
+	logs      string    // which log messages the server was told to send (old era)
 	used      time.Time // last; of one that is idle
 
-	mu    sync.Mutex
-	on    []*asking // requests under way
-	level string    // of log messages, as the server was told (old era)
+	mu sync.Mutex
+	on []*asking // requests under way
 }
 
-func (c *conn) over() bool {
+func (c *strand) over() bool {
 	select {
 	case <-c.link.ended():
 		return true
@@ -30,7 +30,7 @@ func (c *conn) over() bool {
 }
 
 // do sends a request.
-func (c *conn) do(ctx context.Context, x *asking, method string, params json.RawMessage) (json.RawMessage, error) {
+func (c *strand) do(ctx context.Context, x *asking, method string, params json.RawMessage) (json.RawMessage, error) {
 	c.mu.Lock()
 	c.on = append(c.on, x)
 	c.mu.Unlock()
@@ -46,7 +46,7 @@ func (c *conn) do(ctx context.Context, x *asking, method string, params json.Raw
 }
 
 // alone is the request that is under way, if it is the only one.
-func (c *conn) alone() *asking {
+func (c *strand) alone() *asking {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.on) != 1 {
@@ -56,10 +56,10 @@ func (c *conn) alone() *asking {
 }
 
 // notified takes what the connection cannot tell whose it is.
-func (c *conn) notified(method string, params json.RawMessage) { c.hear(c.alone(), method, params) }
+func (c *strand) notified(method string, params json.RawMessage) { c.hear(c.alone(), method, params) }
 
 // hear takes what the server says, of a request where that is known.
-func (c *conn) hear(x *asking, method string, params json.RawMessage) {
+func (c *strand) hear(x *asking, method string, params json.RawMessage) {
 	if what := changedBy(method); what != "" {
 		c.lane.s.change(what)
 		return
@@ -88,7 +88,7 @@ func (c *conn) hear(x *asking, method string, params json.RawMessage) {
 // requested takes what the server asks. Where several requests are under way it
 // cannot be told which one it is about: the session is asked, and all of them
 // have their time stopped meanwhile.
-func (c *conn) requested(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (c *strand) requested(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if x := c.alone(); x != nil {
 		return x.request(ctx, method, params)
 	}
