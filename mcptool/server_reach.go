@@ -16,17 +16,17 @@ const connectTime = time.Minute
 // made: nothing was sent.
 var errUnreachable = errors.New("it cannot be reached")
 
-// unreachable is why there is no connection.
-type unreachable struct {
+// unreachableError is why there is no connection.
+type unreachableError struct {
 	server, place string
 	cause         error
 }
 
-func (e *unreachable) Error() string {
+func (e *unreachableError) Error() string {
 	return fmt.Sprintf("server %s (%s) cannot be reached: %s", e.server, e.place, e.cause)
 }
 
-func (e *unreachable) Unwrap() []error { return []error{errUnreachable, e.cause} }
+func (e *unreachableError) Unwrap() []error { return []error{errUnreachable, e.cause} }
 
 // reach makes a connection, in the era of the introduction's version if the server
 // speaks it, else in the other.
@@ -43,7 +43,7 @@ func (s *server) reach(ctx context.Context, who introduction, hears *listener) (
 			return l, nil
 		}
 		if ctx.Err() != nil {
-			return nil, &unreachable{s.Name, s.place(), errors.Join(context.Cause(ctx), err)}
+			return nil, &unreachableError{s.Name, s.place(), errors.Join(context.Cause(ctx), err)}
 		}
 		errs = append(errs, err)
 		if !errors.Is(err, errOtherEra) {
@@ -56,7 +56,7 @@ func (s *server) reach(ctx context.Context, who introduction, hears *listener) (
 	if len(errs) == 0 {
 		errs = append(errs, errors.New("it speaks no version of the protocol that is known"))
 	}
-	return nil, &unreachable{s.Name, s.place(), errs[len(errs)-1]}
+	return nil, &unreachableError{s.Name, s.place(), errs[len(errs)-1]}
 }
 
 // inEra is an introduction in another era, if need be.
