@@ -211,6 +211,7 @@ func (l *pipeLink) read(r io.Reader) {
 			l.finish(errors.New("the server wrote too much that is no message: " + l.faults.String()))
 		}
 		if l.life.Err() != nil {
+			_, _ = io.Copy(io.Discard, r) // one that cannot write does not end by itself
 			return
 		}
 	}

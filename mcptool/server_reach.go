@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"time"
 )
@@ -34,12 +35,15 @@ func (s *server) reach(ctx context.Context, who introduction, hears *listener) (
 	ctx, cancel := context.WithTimeoutCause(ctx, connectTime, fmt.Errorf("it did not answer within %s", connectTime))
 	defer cancel()
 	var errs []error
-	for _, e := range s.eras(who.version) {
+	for _, e := range s.ways(who.version) {
 		if s.lacksEra(e) {
 			continue
 		}
 		l, err := s.dial(ctx, inEra(who, e), hears)
 		if err == nil {
+			if l.greeting().era != e {
+				s.lack(e)
+			}
 			return l, nil
 		}
 		if ctx.Err() != nil {
@@ -49,9 +53,7 @@ func (s *server) reach(ctx context.Context, who introduction, hears *listener) (
 		if !errors.Is(err, errOtherEra) {
 			break
 		}
-		s.mu.Lock()
-		s.lacks[e] = true
-		s.mu.Unlock()
+		s.lack(e)
 	}
 	if len(errs) == 0 {
 		errs = append(errs, errors.New("it speaks no version of the protocol that is known"))
@@ -70,6 +72,13 @@ func inEra(who introduction, e era) introduction {
 	return who
 }
 
+// lack notes that the server does not speak an era.
+func (s *server) lack(e era) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lacks[e] = true
+}
+
 func (s *server) lacksEra(e era) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,11 +94,16 @@ func bareURL(address string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// dial makes a connection in the era of the introduction's version; errOtherEra is
-// in the error's tree where the server does not speak it.
+// dial makes a connection in the era of the introduction's version. Where the
+// server does not speak it, errOtherEra is in the error's tree, or the connection
+// is in the other.
 func (s *server) dial(ctx context.Context, who introduction, hears *listener) (link, error) {
-	if s.hub.dial != nil {
+	switch log := s.hub.log().With(slog.String("server", s.Name)); {
+	case s.hub.dial != nil:
 		return s.hub.dial(ctx, s, who, hears)
+	case len(s.Command) > 0:
+		return dialStdio(ctx, s.Server, who, eraOf(who.version), *hears, log)
+	default:
+		return dialHTTP(ctx, s.Server, who, eraOf(who.version), *hears, log)
 	}
-	return nil, errors.New("not built yet")
 }
