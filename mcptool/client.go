@@ -137,7 +137,7 @@ func (c *client) enter() error {
 	case c.left:
 		return errLeft
 	case c.shutting:
-		return errClosed
+		return errShut
 	}
 	c.running++
 	if c.idle != nil {
@@ -211,7 +211,7 @@ func (c *client) shut() {
 	}
 	c.mu.Unlock()
 	for _, d := range waiting {
-		d.cancel(errClosed) // its client cannot come back
+		d.cancel(errShut) // its client cannot come back
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 
 // Bounds of what a client is asked and told.
 const (
-	maxAsked   = 256 // questions without an answer
-	maxPending = 64  // messages that wait for a stream
+	maxQuestions   = 256 // questions without an answer
+	maxUntold = 64  // messages that wait for a stream
 	maxEarly   = 64  // cancelled requests that were not seen yet
 	earlyTime  = time.Second
 	// streamTime is how long a question that belongs to no request waits for a
@@ -27,7 +27,7 @@ var errManyQuestions = errors.New("too many questions to the client without an a
 func (c *client) ask(ctx context.Context, to stream, method string, params json.RawMessage) (json.RawMessage, error) {
 	answer := make(chan message, 1)
 	c.mu.Lock()
-	if len(c.asked) >= maxAsked {
+	if len(c.asked) >= maxQuestions {
 		c.mu.Unlock()
 		return nil, errManyQuestions
 	}
@@ -108,7 +108,7 @@ func (c *client) push(m message) {
 		}
 	}
 	same := func(o message) bool { return o.method == m.method && string(o.params) == string(m.params) }
-	if len(c.pending) < maxPending && !slices.ContainsFunc(c.pending, same) {
+	if len(c.pending) < maxUntold && !slices.ContainsFunc(c.pending, same) {
 		c.pending = append(c.pending, m)
 	}
 }

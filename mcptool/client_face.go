@@ -27,24 +27,10 @@ func (f *face) introduction() introduction { return f.intro }
 
 // versions are those that are spoken, newest first.
 func versions() []string {
-	return []string{newVersion, oldVersion, "2025-06-18", "2025-03-26", "2024-11-05"}
+	all := append(oldVersions(), newVersion)
+	slices.Reverse(all)
+	return all
 }
-
-// Keys of _meta.
-const (
-	metaVersion      = "io.modelcontextprotocol/protocolVersion"
-	metaClient       = "io.modelcontextprotocol/clientInfo"
-	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
-	metaLevel        = "io.modelcontextprotocol/logLevel"
-	metaServer       = "io.modelcontextprotocol/serverInfo"
-	metaSubscription = "io.modelcontextprotocol/subscriptionId"
-)
-
-// Codes of faults of the new era.
-const (
-	codeMissingCapability  = -32021
-	codeUnsupportedVersion = -32022
-)
 
 // faceOf is who sends a request; nil where that need not be known (ping,
 // initialize).
@@ -74,9 +60,9 @@ func (c *client) faceOf(m message) (*face, *Fault) {
 
 // newFace is who sends a request of the new era.
 func (c *client) newFace(m message, version string) (*face, *Fault) {
-	info, _ := metaMember(m.params, metaClient)
+	info, _ := metaMember(m.params, metaClientInfo)
 	if info != nil && (kindOf(info) != '{' || textMember(info, "name") == "") {
-		return nil, &Fault{Code: codeInvalidParams, Message: fmt.Sprintf("invalid _meta field %q", metaClient)}
+		return nil, &Fault{Code: codeInvalidParams, Message: fmt.Sprintf("invalid _meta field %q", metaClientInfo)}
 	}
 	capabilities, _ := metaMember(m.params, metaCapabilities)
 	if kindOf(capabilities) != '{' {

@@ -53,7 +53,7 @@ var _ exchange = (*dialogue)(nil)
 
 var (
 	errCancelled = errors.New("the client has cancelled the request")
-	errGone      = errors.New("the client has closed its stream")
+	errHungUp      = errors.New("the client has closed its stream")
 )
 
 func newDialogue(c *client, f *face, m message) *dialogue {
@@ -80,7 +80,7 @@ func (d *dialogue) mayHold() bool { return d.era() == newEra && d.method != "sub
 // attach makes a request of the client the current leg: when ctx, its own, ends
 // so does the dialogue.
 func (d *dialogue) attach(ctx context.Context, l *leg) {
-	l.stop = context.AfterFunc(ctx, func() { d.cancel(errGone) })
+	l.stop = context.AfterFunc(ctx, func() { d.cancel(errHungUp) })
 	d.client.register(d, l.id)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -190,7 +190,7 @@ func (d *dialogue) wantsLog(params json.RawMessage) bool {
 	if d.era() == oldEra {
 		return true
 	}
-	wanted, _ := metaMember(d.given, metaLevel)
+	wanted, _ := metaMember(d.given, metaLogLevel)
 	from, ok := unquote(wanted)
 	return ok && severity(textMember(params, "level")) >= severity(from)
 }

@@ -15,7 +15,7 @@ const (
 	maxHeld  = 64 // of a session
 	holdTime = 10 * time.Minute
 	ownState = "ferrule-" // begins a requestState of our own
-	ownKey   = "input"    // names the one request in a result of our own
+	ownInput   = "input"    // names the one request in a result of our own
 )
 
 var (
@@ -41,16 +41,16 @@ func (d *dialogue) request(ctx context.Context, method string, params json.RawMe
 	state := ownState + random()
 	p, err := d.turnBack(ctx, holdKey(d.method, "", quote(state), nil), setMembers(nil,
 		pair{"resultType", quote("input_required")},
-		pair{"inputRequests", setMembers(nil, pair{ownKey, question})},
+		pair{"inputRequests", setMembers(nil, pair{ownInput, question})},
 		pair{"requestState", quote(state)},
 	))
 	if err != nil {
 		return nil, err
 	}
 	responses, _ := member(p, "inputResponses")
-	answer, ok := member(responses, ownKey)
+	answer, ok := member(responses, ownInput)
 	if !ok {
-		return nil, &Fault{Code: codeInvalidParams, Message: fmt.Sprintf("inputResponses: no answer to %q", ownKey)}
+		return nil, &Fault{Code: codeInvalidParams, Message: fmt.Sprintf("inputResponses: no answer to %q", ownInput)}
 	}
 	return answer, nil
 }
@@ -59,7 +59,7 @@ func (d *dialogue) request(ctx context.Context, method string, params json.RawMe
 func (d *dialogue) askHere(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	l := d.current()
 	if l == nil {
-		return nil, errGone
+		return nil, errHungUp
 	}
 	return d.client.ask(ctx, l.to, method, params)
 }
@@ -165,7 +165,7 @@ func (d *dialogue) awaitLeg() error {
 	away := d.away
 	d.mu.Unlock()
 	if !away {
-		return errGone
+		return errHungUp
 	}
 	_, err := d.await(context.WithoutCancel(d.ctx))
 	return err
@@ -206,7 +206,7 @@ func (c *client) hold(d *dialogue, key string) error {
 	case c.left:
 		return errLeft
 	case c.shutting:
-		return errClosed
+		return errShut
 	case c.holds >= maxHeld:
 		return errManyHeld
 	}
@@ -268,7 +268,7 @@ func (c *client) resume(ctx context.Context, again *dialogue, l *leg) bool {
 	c.drop(d)
 	d.mu.Unlock()
 	c.mu.Unlock()
-	l.stop = context.AfterFunc(ctx, func() { d.cancel(errGone) })
+	l.stop = context.AfterFunc(ctx, func() { d.cancel(errHungUp) })
 	c.register(d, l.id)
 	d.back <- comeback{l, p} // there is room: it was held once
 	return true

@@ -32,7 +32,7 @@ type statelessKey struct{ tenant, principal, name string }
 
 var (
 	errLeft   = errors.New("the session has ended")
-	errClosed = errors.New("the gateway is closed")
+	errShut = errors.New("the gateway is closed")
 )
 
 // statelessIdle is how long a stateless session lasts without a call.
@@ -55,7 +55,7 @@ func (g *Gateway) join(j joining) (*client, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		return nil, errClosed
+		return nil, errShut
 	}
 	g.open()
 	key := statelessKey{j.caller.Tenant, j.caller.Principal, j.name}

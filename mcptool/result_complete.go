@@ -24,8 +24,8 @@ func (d *dialogue) complete(result json.RawMessage) json.RawMessage {
 	if len(add) > 0 {
 		result = setMembers(result, add...)
 	}
-	if _, has := metaMember(result, metaServer); !has {
-		result = setMeta(result, pair{metaServer, d.client.gate.info()})
+	if _, has := metaMember(result, metaServerInfo); !has {
+		result = setMeta(result, pair{metaServerInfo, d.client.gate.info()})
 	}
 	return result
 }
