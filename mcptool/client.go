@@ -2,7 +2,6 @@ package mcptool
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -43,8 +42,6 @@ type client struct {
 	holds    int
 	hearing  map[*listening]bool
 	known    *toolList // what the client was listed last
-	level    json.RawMessage
-	watches  map[string]func() // subscriptions that end by unsubscribing, by uri
 	session  *ferrule.Session
 	gone     chan struct{} // closed when leave is done
 }
@@ -55,7 +52,7 @@ func newClient(g *Gateway, j joining) *client {
 		gate: g, joined: j, caller: j.caller, ctx: ctx, end: end,
 		faces: make(map[string]*face), underway: make(map[string]*dialogue), early: make(map[string]time.Time),
 		asked: make(map[string]chan message), held: make(map[string][]*dialogue), hearing: make(map[*listening]bool),
-		watches: make(map[string]func()), gone: make(chan struct{}),
+		gone: make(chan struct{}),
 	}
 	c.caller.Session = "mcp-" + random()
 	if j.push != nil {

@@ -12,10 +12,10 @@ import (
 
 // Bounds of what a client is asked and told.
 const (
-	maxQuestions   = 256 // questions without an answer
-	maxUntold = 64  // messages that wait for a stream
-	maxEarly   = 64  // cancelled requests that were not seen yet
-	earlyTime  = time.Second
+	maxQuestions = 256 // questions without an answer
+	maxUntold    = 64  // messages that wait for a stream
+	maxEarly     = 64  // cancelled requests that were not seen yet
+	earlyTime    = time.Second
 	// streamTime is how long a question that belongs to no request waits for a
 	// stream that it can be put on.
 	streamTime = 10 * time.Second

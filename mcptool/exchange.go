@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
-
-	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // dialogue is a request of a client until its last answer: an exchange. In the
@@ -24,14 +22,13 @@ type dialogue struct {
 	asking chan struct{} // holds one: a client is asked one thing at a time
 	back   chan comeback // the client has come back with what it was asked for
 
-	mu      sync.Mutex
-	leg     *leg   // nil: it is the client's turn
-	key     string // what it is held by; "": it is not
-	away    bool   // it was held, and the client's next request is not the leg yet
-	raw     json.RawMessage
-	fault   *Fault
-	content []tool.Content // what was made of raw
-	kept    string         // the handle of a result that was too long
+	mu    sync.Mutex
+	leg   *leg   // nil: it is the client's turn
+	key   string // what it is held by; "": it is not
+	away  bool   // it was held, and the client's next request is not the leg yet
+	raw   json.RawMessage
+	fault *Fault
+	kept  string // the handle of a result that was too long
 }
 
 // leg is one request of the client that belongs to a dialogue.
@@ -53,7 +50,7 @@ var _ exchange = (*dialogue)(nil)
 
 var (
 	errCancelled = errors.New("the client has cancelled the request")
-	errHungUp      = errors.New("the client has closed its stream")
+	errHungUp    = errors.New("the client has closed its stream")
 )
 
 func newDialogue(c *client, f *face, m message) *dialogue {

@@ -15,7 +15,7 @@ const (
 	maxHeld  = 64 // of a session
 	holdTime = 10 * time.Minute
 	ownState = "ferrule-" // begins a requestState of our own
-	ownInput   = "input"    // names the one request in a result of our own
+	ownInput = "input"    // names the one request in a result of our own
 )
 
 var (

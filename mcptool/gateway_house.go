@@ -31,7 +31,7 @@ type house struct {
 type statelessKey struct{ tenant, principal, name string }
 
 var (
-	errLeft   = errors.New("the session has ended")
+	errLeft = errors.New("the session has ended")
 	errShut = errors.New("the gateway is closed")
 )
 

@@ -1,9 +1,11 @@
 package mcptool
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/ferrule-dev/ferrule"
@@ -153,4 +155,17 @@ func block(b *tool.Content) json.RawMessage {
 }
 
 // untouched reports whether the runtime has left a result as the server sent it.
-func (d *dialogue) untouched(raw json.RawMessage, res *tool.Result) bool { return false }
+func (d *dialogue) untouched(raw json.RawMessage, res *tool.Result) bool {
+	was, err := callResult(raw)
+	same := slices.EqualFunc(was.Content, res.Content, sameBlock)
+	if err == nil {
+		return res.Err == nil && same
+	}
+	failure := tool.AsError(err)
+	return res.Err != nil && res.Err.Kind == failure.Kind && res.Err.Text == failure.Text && (same || len(res.Content) == 0)
+}
+
+func sameBlock(a, b tool.Content) bool {
+	return a.Type == b.Type && a.Text == b.Text && a.MediaType == b.MediaType && a.Name == b.Name && a.URI == b.URI &&
+		bytes.Equal(a.JSON, b.JSON) && bytes.Equal(a.Data, b.Data)
+}
