@@ -166,8 +166,8 @@ func (s *server) sift(good, rest []*tool.Tool, refused map[*tool.Tool]error) []*
 	return good
 }
 
-// kept is a list that was asked for.
-type kept struct {
+// heldList is a list that was asked for.
+type heldList struct {
 	items []json.RawMessage
 	until time.Time // zero: until it changes
 }
@@ -227,7 +227,7 @@ func (s *server) list(ctx context.Context, method string) ([]json.RawMessage, er
 	if err != nil {
 		return nil, err
 	}
-	k := kept{items: p.items}
+	k := heldList{items: p.items}
 	if !can.changes {
 		k.until = time.Now().Add(keepTime)
 		if p.ttl > 0 {
@@ -242,19 +242,19 @@ func (s *server) list(ctx context.Context, method string) ([]json.RawMessage, er
 	return k.items, nil
 }
 
-func (s *server) keptList(method string) (kept, bool) {
+func (s *server) keptList(method string) (heldList, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k, ok := s.lists[method]
 	if ok && !k.until.IsZero() && !time.Now().Before(k.until) {
 		delete(s.lists, method)
-		return kept{}, false
+		return heldList{}, false
 	}
 	return k, ok
 }
 
-// same reports whether two values of JSON are the same bytes but for space.
-func same(a, b json.RawMessage) bool {
+// sameJSON reports whether two values of JSON are the same bytes but for space.
+func sameJSON(a, b json.RawMessage) bool {
 	var x, y bytes.Buffer
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }

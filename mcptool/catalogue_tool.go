@@ -74,7 +74,7 @@ func withInput(made tool.Tool, t *listedTool) (*tool.Tool, error) {
 		}
 		checked = again
 	}
-	if !same(given, made.Input) {
+	if !sameJSON(given, made.Input) {
 		t.tidy = setMembers(t.tidy, pair{"inputSchema", made.Input})
 	}
 	return checked, nil

@@ -232,9 +232,9 @@ func (c *client) rest(ctx context.Context) error {
 	}
 }
 
-// closeTime is how long a session's calls have to end once they are stopped: the
+// leaveTime is how long a session's calls have to end once they are stopped: the
 // runtime gives those that do not say Cancel 10 s.
-const closeTime = 15 * time.Second
+const leaveTime = 15 * time.Second
 
 // leave ends the session: its calls are stopped, its connections closed. It waits
 // for that.
@@ -264,7 +264,7 @@ func (c *client) leave() {
 	defer close(c.gone)
 	c.gate.house.remove(c)
 	c.end(errLeft)
-	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
 	defer cancel()
 	if err := c.rest(ctx); err != nil {
 		c.gate.logger().Warn("a session ended while its calls ran", "session", c.caller.Session, "error", err)

@@ -9,10 +9,10 @@ import (
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// resultOf is a result of tools/call for the runtime: the same content always
+// callResult is a result of tools/call for the runtime: the same content always
 // makes the same result, so that a gateway can tell whether the runtime has
 // changed anything.
-func resultOf(raw json.RawMessage) (tool.Result, error) {
+func callResult(raw json.RawMessage) (tool.Result, error) {
 	list, _ := member(raw, "content")
 	blocks, _ := items(list)
 	structured, has := member(raw, "structuredContent")
@@ -55,7 +55,7 @@ func contentOf(block json.RawMessage) tool.Content {
 			return tool.Text(textMember(block, "text"))
 		}
 	case "image", "audio":
-		if c, ok := data(tool.ContentType(kind), textMember(block, "data"), textMember(block, "mimeType")); ok {
+		if c, ok := blobOf(tool.ContentType(kind), textMember(block, "data"), textMember(block, "mimeType")); ok {
 			return c
 		}
 	case "resource_link":
@@ -71,7 +71,7 @@ func contentOf(block json.RawMessage) tool.Content {
 	return tool.Text(string(block))
 }
 
-func data(kind tool.ContentType, text, media string) (tool.Content, bool) {
+func blobOf(kind tool.ContentType, text, media string) (tool.Content, bool) {
 	b, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(b) == 0 || media == "" || len(media) > maxMedia {
 		return tool.Content{}, false
@@ -102,7 +102,7 @@ func embedded(resource json.RawMessage) (tool.Content, bool) {
 	media, blob := textMember(resource, "mimeType"), textMember(resource, "blob")
 	for _, kind := range []tool.ContentType{tool.ImageContent, tool.AudioContent} {
 		if strings.HasPrefix(media, string(kind)+"/") {
-			c, ok := data(kind, blob, media)
+			c, ok := blobOf(kind, blob, media)
 			c.Name = textMember(resource, "uri")
 			return c, ok
 		}

@@ -23,7 +23,7 @@ func (s *server) run(ctx context.Context, name string, a tool.Args) (tool.Result
 	result, err := s.do(ctx, x, methodCall, callParams(x.params(), name, a))
 	if err == nil {
 		x.finished(result, nil)
-		return resultOf(result)
+		return callResult(result)
 	}
 	if fault := (*Fault)(nil); errors.As(err, &fault) {
 		x.finished(nil, fault)

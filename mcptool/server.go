@@ -85,9 +85,9 @@ func (s *Server) place() string {
 
 func (s *Server) timeout() time.Duration { return cmp.Or(s.Timeout, time.Minute) }
 
-// eras are the ways to speak to the server, that of the version first; only one
+// ways are the eras to speak to the server in, that of the version first; only one
 // where the operator forces it.
-func (s *Server) eras(version string) []era {
+func (s *Server) ways(version string) []era {
 	switch s.Era {
 	case eraWord(oldEra):
 		return []era{oldEra}

@@ -45,11 +45,11 @@ func (s *server) attend(ctx context.Context, l link) error {
 		return err
 	}
 	if err := list(); errors.Is(err, errRegister) {
-		s.enter(failed, err.Error())
+		s.enter(stateFailed, err.Error())
 	} else if err != nil {
 		return fmt.Errorf("server %s was reached, but its tools could not be listed: %w", s.Name, err)
 	} else {
-		s.enter(ready, "")
+		s.enter(stateReady, "")
 	}
 	s.settle()
 	for {
@@ -174,7 +174,7 @@ func (s *server) listenFor(ctx context.Context, l link, params json.RawMessage) 
 		if fault := (*Fault)(nil); errors.As(err, &fault) && fault.Code == codeNoMethod {
 			return
 		}
-		if time.Since(began) >= steady {
+		if time.Since(began) >= upTime {
 			pause = firstPause
 		}
 		select {

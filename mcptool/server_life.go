@@ -13,11 +13,11 @@ import (
 
 // States of a server.
 const (
-	connecting = "connecting"
-	ready      = "ready"
-	waiting    = "waiting" // to be tried again
-	failed     = "failed"  // it was reached, and its tools cannot be registered
-	stopped    = "stopped"
+	stateConnecting = "connecting"
+	stateReady      = "ready"
+	stateWaiting    = "waiting" // to be tried again
+	stateFailed     = "failed"  // it was reached, and its tools cannot be registered
+	stateStopped    = "stopped"
 )
 
 // server is one server with its connections: one of the hub's own, for lists, and
@@ -40,9 +40,9 @@ type server struct {
 	lacks    [2]bool   // eras that it was found not to speak, since it was last reached
 	link     link      // the hub's own; nil: none now
 	tools    catalogue
-	lists    map[string]kept // by method
-	changes  map[string]int  // of each list, ever
-	changed  map[string]bool // lists, not looked at yet
+	lists    map[string]heldList // by method
+	changes  map[string]int      // of each list, ever
+	changed  map[string]bool     // lists, not looked at yet
 	lanes    map[audience]*lane
 	closed   bool
 }
@@ -51,8 +51,8 @@ func newServer(h *Hub, s Server) *server {
 	made := &server{
 		Server: s, hub: h,
 		settled: make(chan struct{}), wake: make(chan struct{}, 1), listing: make(chan struct{}, 1),
-		state: connecting, since: time.Now(), moved: make(chan struct{}),
-		lists: make(map[string]kept), changes: make(map[string]int), changed: make(map[string]bool),
+		state: stateConnecting, since: time.Now(), moved: make(chan struct{}),
+		lists: make(map[string]heldList), changes: make(map[string]int), changed: make(map[string]bool),
 		lanes: make(map[audience]*lane),
 	}
 	made.settle = sync.OnceFunc(func() { close(made.settled) })
@@ -63,26 +63,26 @@ func newServer(h *Hub, s Server) *server {
 const (
 	firstPause = 500 * time.Millisecond
 	longPause  = time.Minute
-	// steady is how long a connection must have lasted for the pauses to begin
+	// upTime is how long a connection must have lasted for the pauses to begin
 	// anew: a server that dies at its first breath each time is tried ever less.
-	steady = time.Minute
+	upTime = time.Minute
 )
 
 // live keeps the hub's own connection until ctx ends.
 func (s *server) live(ctx context.Context) {
-	defer s.enter(stopped, "")
+	defer s.enter(stateStopped, "")
 	defer s.settle()
 	pause := firstPause
 	for {
-		s.enter(connecting, "")
+		s.enter(stateConnecting, "")
 		lasted, err := s.connection(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if lasted >= steady {
+		if lasted >= upTime {
 			pause = firstPause
 		}
-		s.enter(waiting, err.Error())
+		s.enter(stateWaiting, err.Error())
 		s.hub.log().LogAttrs(ctx, slog.LevelWarn, "server is not there", slog.String("server", s.Name), slog.String("why", err.Error()), slog.Duration("pause", pause))
 		s.settle()
 		if !rest(ctx, jitter(pause)) {
@@ -189,7 +189,7 @@ func (s *server) connected(ctx context.Context) (link, error) {
 		switch {
 		case l != nil:
 			return l, nil
-		case state != connecting:
+		case state != stateConnecting:
 			return nil, fmt.Errorf("server %s is %s: %s", s.Name, state, why)
 		}
 		select {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"time"
 )
@@ -16,17 +17,17 @@ const connectTime = time.Minute
 // made: nothing was sent.
 var errUnreachable = errors.New("it cannot be reached")
 
-// unreachable is why there is no connection.
-type unreachable struct {
+// unreachableError is why there is no connection.
+type unreachableError struct {
 	server, place string
 	cause         error
 }
 
-func (e *unreachable) Error() string {
+func (e *unreachableError) Error() string {
 	return fmt.Sprintf("server %s (%s) cannot be reached: %s", e.server, e.place, e.cause)
 }
 
-func (e *unreachable) Unwrap() []error { return []error{errUnreachable, e.cause} }
+func (e *unreachableError) Unwrap() []error { return []error{errUnreachable, e.cause} }
 
 // reach makes a connection, in the era of the introduction's version if the server
 // speaks it, else in the other.
@@ -34,29 +35,30 @@ func (s *server) reach(ctx context.Context, who introduction, hears *listener) (
 	ctx, cancel := context.WithTimeoutCause(ctx, connectTime, fmt.Errorf("it did not answer within %s", connectTime))
 	defer cancel()
 	var errs []error
-	for _, e := range s.eras(who.version) {
+	for _, e := range s.ways(who.version) {
 		if s.lacksEra(e) {
 			continue
 		}
 		l, err := s.dial(ctx, inEra(who, e), hears)
 		if err == nil {
+			if l.greeting().era != e {
+				s.lack(e)
+			}
 			return l, nil
 		}
 		if ctx.Err() != nil {
-			return nil, &unreachable{s.Name, s.place(), errors.Join(context.Cause(ctx), err)}
+			return nil, &unreachableError{s.Name, s.place(), errors.Join(context.Cause(ctx), err)}
 		}
 		errs = append(errs, err)
 		if !errors.Is(err, errOtherEra) {
 			break
 		}
-		s.mu.Lock()
-		s.lacks[e] = true
-		s.mu.Unlock()
+		s.lack(e)
 	}
 	if len(errs) == 0 {
 		errs = append(errs, errors.New("it speaks no version of the protocol that is known"))
 	}
-	return nil, &unreachable{s.Name, s.place(), errs[len(errs)-1]}
+	return nil, &unreachableError{s.Name, s.place(), errs[len(errs)-1]}
 }
 
 // inEra is an introduction in another era, if need be.
@@ -68,6 +70,13 @@ func inEra(who introduction, e era) introduction {
 		who.version = newVersion
 	}
 	return who
+}
+
+// lack notes that the server does not speak an era.
+func (s *server) lack(e era) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lacks[e] = true
 }
 
 func (s *server) lacksEra(e era) bool {
@@ -85,11 +94,16 @@ func bareURL(address string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// dial makes a connection in the era of the introduction's version; errOtherEra is
-// in the error's tree where the server does not speak it.
+// dial makes a connection in the era of the introduction's version. Where the
+// server does not speak it, errOtherEra is in the error's tree, or the connection
+// is in the other.
 func (s *server) dial(ctx context.Context, who introduction, hears *listener) (link, error) {
-	if s.hub.dial != nil {
+	switch log := s.hub.log().With(slog.String("server", s.Name)); {
+	case s.hub.dial != nil:
 		return s.hub.dial(ctx, s, who, hears)
+	case len(s.Command) > 0:
+		return dialStdio(ctx, s.Server, who, eraOf(who.version), *hears, log)
+	default:
+		return dialHTTP(ctx, s.Server, who, eraOf(who.version), *hears, log)
 	}
-	return nil, errors.New("not built yet")
 }
