@@ -59,20 +59,16 @@ func serveStdio(ctx context.Context, in io.Reader, out io.Writer, c tool.Caller,
 		defer close(left)
 		room.leave()
 	}()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
 	select {
 	case <-left:
-	case <-after(ctx, stdioStop):
+	case <-timer.C:
 	}
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	return err
-}
-
-// after is closed some time after ctx has ended.
-func after(ctx context.Context, d time.Duration) <-chan time.Time {
-	<-ctx.Done()
-	return time.After(d)
 }
 
 // stdio is one client over lines.
