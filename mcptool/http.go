@@ -140,7 +140,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // route takes a request to its era.
 func (d *door) route(w *replier, r *http.Request, principal string) {
-	version := r.Header.Get(headerVersion)
+	version := r.Header.Get(fieldVersion)
 	switch {
 	case r.Method == http.MethodPost && (version == newVersion || !oldEraVersion(version)):
 		d.serveNew(w, r, principal, version)

@@ -14,9 +14,9 @@ import (
 // Headers of the new era that say again what the body says, for those on the way
 // who do not read bodies.
 const (
-	headerMethod = "Mcp-Method"
-	headerName   = "Mcp-Name"
-	headerParam  = "Mcp-Param-"
+	fieldMethod = "Mcp-Method"
+	fieldName   = "Mcp-Name"
+	fieldParam  = "Mcp-Param-"
 )
 
 // headersAgree says how the headers of a message differ from its body; nil: they
@@ -26,7 +26,7 @@ func (d *door) headersAgree(h http.Header, m message, meta requestMeta, version 
 		return nil
 	}
 	if m.id != nil && meta.version != "" && meta.version != version {
-		return mismatch("%s is %q in the headers and %q in _meta", headerVersion, version, meta.version)
+		return mismatch("%s is %q in the headers and %q in _meta", fieldVersion, version, meta.version)
 	}
 	if version != newVersion {
 		return unsupported(version)
@@ -34,14 +34,14 @@ func (d *door) headersAgree(h http.Header, m message, meta requestMeta, version 
 	if m.id != nil && meta.version == "" {
 		return &Fault{Code: codeInvalidParams, Message: fmt.Sprintf("missing or invalid _meta field %q", metaVersion)}
 	}
-	if f := same(h, headerMethod, m.method); f != nil {
+	if f := sameField(h, fieldMethod, m.method); f != nil {
 		return f
 	}
 	name, ok := nameOf(m)
 	if !ok {
 		return nil
 	}
-	return same(h, headerName, name)
+	return sameField(h, fieldName, name)
 }
 
 func mismatch(format string, args ...any) *Fault {
@@ -57,11 +57,11 @@ func unsupported(version string) *Fault {
 	if err != nil {
 		data = nil // strings can be written
 	}
-	return &Fault{Code: codeNoVersion, Message: "unsupported protocol version", Data: data}
+	return &Fault{Code: codeUnsupportedVersion, Message: "unsupported protocol version", Data: data}
 }
 
 // same says how a header differs from want.
-func same(h http.Header, name, want string) *Fault {
+func sameField(h http.Header, name, want string) *Fault {
 	values := h.Values(name)
 	if len(values) == 0 || values[0] == "" {
 		return mismatch("missing %s", name)
@@ -77,21 +77,14 @@ func same(h http.Header, name, want string) *Fault {
 
 // nameOf is what a request is about, where that must stand in a header.
 func nameOf(m message) (name string, ok bool) {
-	var p struct {
-		Name string `json:"name"`
-		URI  string `json:"uri"`
-	}
 	switch m.method {
-	case "tools/call", "prompts/get", "resources/read":
-		// What cannot be read has no name, and no header can agree with it.
-		_ = json.Unmarshal(m.params, &p)
+	case "tools/call", "prompts/get":
+		return textMember(m.params, "name"), true
+	case "resources/read":
+		return textMember(m.params, "uri"), true
 	default:
 		return "", false
 	}
-	if m.method == "resources/read" {
-		return p.URI, true
-	}
-	return p.Name, true
 }
 
 // decodeHeader is the value of a header that may stand in base64. ok is false
@@ -109,9 +102,9 @@ func decodeHeader(value string) (decoded string, ok bool) {
 }
 
 // property is what the headers need of a schema.
-type property struct {
-	Header     json.RawMessage     `json:"x-mcp-header"`
-	Properties map[string]property `json:"properties"`
+type paramProperty struct {
+	Header     json.RawMessage          `json:"x-mcp-header"`
+	Properties map[string]paramProperty `json:"properties"`
 }
 
 // paramsAgree says how the headers of a call differ from its arguments, where the
@@ -120,31 +113,25 @@ func (d *door) paramsAgree(h http.Header, m message, r room) *Fault {
 	if m.method != "tools/call" || d.schema == nil {
 		return nil
 	}
-	var p struct {
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
-	}
-	if json.Unmarshal(m.params, &p) != nil {
-		return nil
-	}
-	schema := d.schema(r, p.Name)
+	schema := d.schema(r, textMember(m.params, "name"))
 	if !bytes.Contains(schema, []byte(`"x-mcp-header"`)) {
 		return nil
 	}
-	var root property
+	var root paramProperty
 	if json.Unmarshal(schema, &root) != nil {
 		return nil
 	}
-	return paramsWithin(h, root, p.Arguments)
+	args, _ := member(m.params, "arguments")
+	return paramsWithin(h, root, args)
 }
 
-func paramsWithin(h http.Header, schema property, args json.RawMessage) *Fault {
+func paramsWithin(h http.Header, schema paramProperty, args json.RawMessage) *Fault {
 	var values map[string]json.RawMessage
 	_ = json.Unmarshal(args, &values) // no object has no members
 	for name, prop := range schema.Properties {
 		var header string
 		if json.Unmarshal(prop.Header, &header) == nil && header != "" {
-			if f := paramAgrees(h, headerParam+header, values[name]); f != nil {
+			if f := paramAgrees(h, fieldParam+header, values[name]); f != nil {
 				return f
 			}
 		}

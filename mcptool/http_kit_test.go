@@ -95,7 +95,7 @@ func (r *hallRoom) push(m message) int {
 	return len(r.listeners)
 }
 
-func note(n int) message {
+func hallNote(n int) message {
 	return message{method: "notifications/message", params: json.RawMessage(fmt.Sprintf(`{"n":%d}`, n))}
 }
 
@@ -130,8 +130,8 @@ func (r *hallRoom) handle(ctx context.Context, m message, to stream) {
 	case "wait", "talk":
 		// It says something, waits for leave to go on, says more, and answers.
 		if m.method == "talk" {
-			_ = to.send(note(1))
-			_ = to.send(note(2))
+			_ = to.send(hallNote(1))
+			_ = to.send(hallNote(2))
 		}
 		r.h.started <- string(m.id)
 		select {
@@ -141,8 +141,8 @@ func (r *hallRoom) handle(ctx context.Context, m message, to stream) {
 			return
 		}
 		if m.method == "talk" {
-			_ = to.send(note(3))
-			_ = to.send(note(4))
+			_ = to.send(hallNote(3))
+			_ = to.send(hallNote(4))
 		}
 		answer(`{}`)
 	case "ask":
@@ -167,14 +167,14 @@ func (r *hallRoom) handle(ctx context.Context, m message, to stream) {
 }
 
 // served is a door on a server on loopback.
-type served struct {
+type doorway struct {
 	*door
 	*hall
 	url string
 	t   *testing.T
 }
 
-func serve(t *testing.T, o HTTP, set func(*door)) *served {
+func openDoor(t *testing.T, o HTTP, set func(*door)) *doorway {
 	t.Helper()
 	h := newHall()
 	d := newDoor(o, h.join)
@@ -187,16 +187,16 @@ func serve(t *testing.T, o HTTP, set func(*door)) *served {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	return &served{door: d, hall: h, url: server.URL, t: t}
+	return &doorway{door: d, hall: h, url: server.URL, t: t}
 }
 
 // do sends a request with the usual headers, which those given replace ("": none).
-func (s *served) do(method, body string, headers ...string) *http.Response {
+func (s *doorway) do(method, body string, headers ...string) *http.Response {
 	s.t.Helper()
 	return s.doContext(s.t.Context(), method, body, headers...)
 }
 
-func (s *served) doContext(ctx context.Context, method, body string, headers ...string) *http.Response {
+func (s *doorway) doContext(ctx context.Context, method, body string, headers ...string) *http.Response {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, s.url, strings.NewReader(body))
 	if err != nil {
@@ -225,14 +225,14 @@ func (s *served) doContext(ctx context.Context, method, body string, headers ...
 	return res
 }
 
-func request(id any, method string, params string) string {
+func rpc(id any, method string, params string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"method":%q,"params":%s}`, id, method, params)
 }
 
 // initialize begins a session and gives its id.
-func (s *served) initialize(version string, headers ...string) string {
+func (s *doorway) initialize(version string, headers ...string) string {
 	s.t.Helper()
-	res := s.do("POST", request(0, "initialize", `{"protocolVersion":"`+version+`"}`), headers...)
+	res := s.do("POST", rpc(0, "initialize", `{"protocolVersion":"`+version+`"}`), headers...)
 	id := res.Header.Get("Mcp-Session-Id")
 	if res.StatusCode != 200 || len(id) != 32 {
 		s.t.Fatalf("initialize: got %d and session %q, want 200 and 32 digits", res.StatusCode, id)
@@ -241,34 +241,34 @@ func (s *served) initialize(version string, headers ...string) string {
 }
 
 // sse is one event of a stream.
-type sse struct{ id, data string }
+type doorEvent struct{ id, data string }
 
 // events reads a stream.
-type events struct {
+type doorEvents struct {
 	t *testing.T
 	r *bufio.Reader
 }
 
-func newBody(res *http.Response) *bufio.Reader { return bufio.NewReader(res.Body) }
+func bodyOf(res *http.Response) *bufio.Reader { return bufio.NewReader(res.Body) }
 
-func stream1(t *testing.T, res *http.Response) *events {
+func streamOf(t *testing.T, res *http.Response) *doorEvents {
 	t.Helper()
 	if kind := res.Header.Get("Content-Type"); res.StatusCode != 200 || kind != "text/event-stream" {
 		b, _ := io.ReadAll(res.Body)
 		t.Fatalf("got %d %s (%s), want 200 text/event-stream", res.StatusCode, kind, b)
 	}
-	return &events{t, bufio.NewReader(res.Body)}
+	return &doorEvents{t, bufio.NewReader(res.Body)}
 }
 
 // next is the next event; false: the stream has ended.
-func (e *events) next() (sse, bool) {
+func (e *doorEvents) next() (doorEvent, bool) {
 	e.t.Helper()
-	var event sse
+	var event doorEvent
 	data := false
 	for {
 		line, err := e.r.ReadString('\n')
 		if err != nil {
-			return sse{}, false
+			return doorEvent{}, false
 		}
 		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
 		value = strings.TrimPrefix(value, " ")
@@ -284,7 +284,7 @@ func (e *events) next() (sse, bool) {
 }
 
 // rest are all events that follow, without those that have no data.
-func (e *events) rest() (all []sse) {
+func (e *doorEvents) rest() (all []doorEvent) {
 	e.t.Helper()
 	for {
 		event, ok := e.next()
@@ -298,7 +298,7 @@ func (e *events) rest() (all []sse) {
 }
 
 // said is what the events of a stream say, in short.
-func said(all []sse) string {
+func said(all []doorEvent) string {
 	var b strings.Builder
 	for _, e := range all {
 		var m struct {
@@ -336,7 +336,7 @@ func faultOf(t *testing.T, res *http.Response) (id string, f *Fault) {
 }
 
 // soon fails a test that waits for too long.
-func soon[T any](t *testing.T, c <-chan T, what string) (v T) {
+func soonFrom[T any](t *testing.T, c <-chan T, what string) (v T) {
 	t.Helper()
 	select {
 	case v = <-c:

@@ -10,12 +10,6 @@ import (
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// Names in _meta of a request of the new era.
-const (
-	metaVersion    = "io.modelcontextprotocol/protocolVersion"
-	metaClientInfo = "io.modelcontextprotocol/clientInfo"
-)
-
 // requestMeta is what a request says of itself and its client.
 type requestMeta struct {
 	version string // "": it does not say
@@ -23,29 +17,16 @@ type requestMeta struct {
 }
 
 func metaOf(params json.RawMessage) requestMeta {
-	var p struct {
-		Meta map[string]json.RawMessage `json:"_meta"`
-	}
-	var meta requestMeta
-	if json.Unmarshal(params, &p) != nil {
-		return meta
-	}
-	if json.Unmarshal(p.Meta[metaVersion], &meta.version) != nil {
-		meta.version = ""
-	}
-	var info struct {
-		Name string `json:"name"`
-	}
-	if json.Unmarshal(p.Meta[metaClientInfo], &info) == nil {
-		meta.client = info.Name
-	}
-	return meta
+	version, _ := metaMember(params, metaVersion)
+	info, _ := metaMember(params, metaClientInfo)
+	text, _ := unquote(version)
+	return requestMeta{text, textMember(info, "name")}
 }
 
 // asksNewEra says whether a request without a version header is one of the new
 // era, by what it carries.
 func asksNewEra(m message) bool {
-	return m.method != "" && m.id != nil && !oldEraVersion(metaOf(m.params).version)
+	return m.isRequest() && !oldEraVersion(metaOf(m.params).version)
 }
 
 // serveNew takes one request of the new era, or one of a version that is not
@@ -56,12 +37,11 @@ func (d *door) serveNew(w *replier, r *http.Request, principal, version string) 
 		return
 	}
 	defer release()
-	ms, batch, err := readMessages(body)
-	if err != nil || len(ms) != 1 || batch {
-		w.fault(http.StatusBadRequest, nil, &Fault{Code: codeParse, Message: "not one message of JSON-RPC"})
+	m, err := parseMessage(body)
+	if err != nil {
+		w.fault(http.StatusBadRequest, m.id, faultFrom(err))
 		return
 	}
-	m := ms[0]
 	meta := metaOf(m.params)
 	if f := d.headersAgree(r.Header, m, meta, version); f != nil {
 		w.fault(http.StatusBadRequest, m.id, f)
@@ -78,12 +58,12 @@ func (d *door) serveNew(w *replier, r *http.Request, principal, version string) 
 		w.fault(http.StatusBadRequest, m.id, f)
 		return
 	}
-	if m.method == "" || m.id == nil {
+	if !m.isRequest() {
 		room.handle(r.Context(), m, nowhere{})
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	a := &answer{w: w, out: newSink(w, d.write), beat: d.beat}
+	a := &response{w: w, out: newSink(w, d.write), beat: d.beat}
 	defer a.finish()
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
@@ -92,9 +72,9 @@ func (d *door) serveNew(w *replier, r *http.Request, principal, version string) 
 	room.handle(ctx, m, a)
 }
 
-// answer is the response to one request of the new era. Nothing of it is kept:
+// response is the one to one request of the new era. Nothing of it is kept:
 // the request ends with the connection.
-type answer struct {
+type response struct {
 	w      *replier
 	out    *sink
 	beat   time.Duration
@@ -105,27 +85,27 @@ type answer struct {
 	done bool
 }
 
-var _ stream = (*answer)(nil)
+var _ stream = (*response)(nil)
 
-func (a *answer) send(m message) error {
+func (a *response) send(m message) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.done {
 		return errGone
 	}
-	last := m.method == ""
+	last := m.isAnswer()
 	a.done = last
 	if last && m.fault != nil && !a.out.started {
 		if status := statusOf(m.fault); status != http.StatusOK {
 			a.out.started = true
-			a.w.json(status, appendMessage(nil, m))
+			a.w.json(status, m.append(nil))
 			return nil
 		}
 	}
 	return a.write(appendEvent(nil, "", m), last)
 }
 
-func (a *answer) write(b []byte, last bool) error {
+func (a *response) write(b []byte, last bool) error {
 	if err := a.out.write(b, last); err != nil {
 		a.done = true
 		a.cancel(errGone)
@@ -135,7 +115,7 @@ func (a *answer) write(b []byte, last bool) error {
 }
 
 // alive shows that the connection lives.
-func (a *answer) alive() {
+func (a *response) alive() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.done && a.write([]byte(sign), false) == nil {
@@ -144,7 +124,7 @@ func (a *answer) alive() {
 }
 
 // finish ends the response: nothing is written once its handler has returned.
-func (a *answer) finish() {
+func (a *response) finish() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.timer.Stop()

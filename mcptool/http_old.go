@@ -11,9 +11,9 @@ import (
 
 // Headers of the transport.
 const (
-	headerVersion   = "Mcp-Protocol-Version"
-	headerSession   = "Mcp-Session-Id"
-	headerLastEvent = "Last-Event-Id"
+	fieldVersion   = "Mcp-Protocol-Version"
+	fieldSession   = "Mcp-Session-Id"
+	fieldLastEvent = "Last-Event-Id"
 )
 
 // versions are all that are spoken, the newest first.
@@ -27,9 +27,6 @@ func oldEraVersion(v string) bool {
 	return v == "" || v != newVersion && slices.Contains(versions(), v)
 }
 
-// maxBatch is how many messages a batch may have.
-const maxBatch = 256
-
 // batches says whether messages come in batches in a version. They went with
 // 2025-06-18.
 func batches(version string) bool { return version < "2025-06-18" }
@@ -37,9 +34,9 @@ func batches(version string) bool { return version < "2025-06-18" }
 // find is the session that a request names, in use until its done is called; nil:
 // the request was answered.
 func (d *door) find(w *replier, r *http.Request, principal, version string) *session {
-	id := r.Header.Get(headerSession)
+	id := r.Header.Get(fieldSession)
 	if id == "" {
-		w.refuse(http.StatusBadRequest, "the "+headerSession+" header is missing")
+		w.refuse(http.StatusBadRequest, "the "+fieldSession+" header is missing")
 		return nil
 	}
 	s := d.enter(id, principal)
@@ -52,7 +49,7 @@ func (d *door) find(w *replier, r *http.Request, principal, version string) *ses
 		return s
 	}
 	s.done()
-	w.refuse(http.StatusBadRequest, "got "+headerVersion+" "+version+", want "+agreed)
+	w.refuse(http.StatusBadRequest, "got "+fieldVersion+" "+version+", want "+agreed)
 	return nil
 }
 
@@ -61,7 +58,7 @@ func noSession() *Fault { return &Fault{Code: codeNoSession, Message: "session n
 // postOld takes messages of a session.
 func (d *door) postOld(w *replier, r *http.Request, principal, version string) {
 	var s *session
-	if r.Header.Get(headerSession) != "" {
+	if r.Header.Get(fieldSession) != "" {
 		if s = d.find(w, r, principal, version); s == nil {
 			return
 		}
@@ -72,23 +69,20 @@ func (d *door) postOld(w *replier, r *http.Request, principal, version string) {
 		return
 	}
 	defer release()
-	ms, batch, err := readMessages(body)
+	ms, batch, id, fault := readMessages(body)
 	switch {
-	case err != nil || len(ms) == 0:
-		w.fault(http.StatusBadRequest, nil, &Fault{Code: codeParse, Message: "not a message of JSON-RPC"})
+	case fault != nil:
+		w.fault(http.StatusBadRequest, id, fault)
 		return
 	case s == nil && !batch && asksNewEra(ms[0]):
 		w.fault(http.StatusBadRequest, ms[0].id, &Fault{
-			Code: codeHeaderMismatch, Message: "the " + headerVersion + " header is missing",
+			Code: codeHeaderMismatch, Message: "the " + fieldVersion + " header is missing",
 		})
 		return
-	case s == nil && (batch || ms[0].method != methodInitialize || ms[0].id == nil):
+	case s == nil && (batch || ms[0].method != methodInitialize || !ms[0].isRequest()):
 		w.fault(http.StatusBadRequest, ms[0].id, &Fault{
-			Code: codeInvalid, Message: "the " + headerSession + " header is missing",
+			Code: codeInvalid, Message: "the " + fieldSession + " header is missing",
 		})
-		return
-	case len(ms) > maxBatch:
-		w.refuse(http.StatusBadRequest, "the batch is too long")
 		return
 	case batch && !batches(s.room.version()):
 		w.refuse(http.StatusBadRequest, "batches are not part of version "+s.room.version())
@@ -108,8 +102,6 @@ func (d *door) postOld(w *replier, r *http.Request, principal, version string) {
 	}
 }
 
-const methodInitialize = "initialize"
-
 // begin makes a session for a client that introduces itself; nil: the request was
 // answered.
 func (d *door) begin(w *replier, r *http.Request, principal string) *session {
@@ -124,7 +116,7 @@ func (d *door) begin(w *replier, r *http.Request, principal string) *session {
 		w.busy(err.Error())
 		return nil
 	}
-	w.Header().Set(headerSession, s.id)
+	w.Header().Set(fieldSession, s.id)
 	return s
 }
 
@@ -205,15 +197,15 @@ func (d *door) getOld(w *replier, r *http.Request, principal, version string) {
 	out := newSink(w, d.write)
 	var t *track
 	var left <-chan struct{}
-	if last := r.Header.Get(headerLastEvent); last != "" {
+	if last := r.Header.Get(fieldLastEvent); last != "" {
 		// Not 404 for a stream that has gone: that says that the session has.
 		id, n, ok := parseEventID(last)
 		if t = s.kept.track(id); !ok || t == nil {
-			w.refuse(http.StatusBadRequest, "there is no stream for this "+headerLastEvent)
+			w.refuse(http.StatusBadRequest, "there is no stream for this "+fieldLastEvent)
 			return
 		}
 		if left, ok = t.resume(out, n); !ok {
-			w.refuse(http.StatusBadRequest, "the events after this "+headerLastEvent+" are no longer kept")
+			w.refuse(http.StatusBadRequest, "the events after this "+fieldLastEvent+" are no longer kept")
 			return
 		}
 	} else {

@@ -6,13 +6,8 @@ import (
 	"strconv"
 )
 
-// Codes of faults that only clients over HTTP are told.
-const (
-	codeNoSession      = -32001
-	codeHeaderMismatch = -32020
-	codeNoCapability   = -32021
-	codeNoVersion      = -32022
-)
+// codeNoSession is what a client is told whose session has gone.
+const codeNoSession = -32001
 
 // replier remembers whether anything was written.
 type replier struct {
@@ -35,7 +30,7 @@ func (w *replier) Write(b []byte) (int, error) {
 
 // fault answers with a status and a fault of JSON-RPC.
 func (w *replier) fault(status int, id json.RawMessage, f *Fault) {
-	w.json(status, appendMessage(nil, message{id: id, fault: f}))
+	w.json(status, message{id: id, fault: f}.append(nil))
 }
 
 func (w *replier) json(status int, b []byte) {
@@ -62,7 +57,7 @@ func statusOf(f *Fault) int {
 	switch f.Code {
 	case codeNoMethod:
 		return http.StatusNotFound
-	case codeInvalidParams, codeHeaderMismatch, codeNoCapability, codeNoVersion:
+	case codeInvalidParams, codeHeaderMismatch, codeMissingCapability, codeUnsupportedVersion:
 		return http.StatusBadRequest
 	default:
 		return http.StatusOK

@@ -56,7 +56,7 @@ func appendEvent(b []byte, id string, m message) []byte {
 		b = append(b, '\n')
 	}
 	b = append(b, "data: "...)
-	b = appendLine(b, m)
+	b = m.append(b)
 	return append(b, "\n\n"...)
 }
 
@@ -66,17 +66,4 @@ func appendPrime(b []byte, id string) []byte {
 	b = append(b, "id: "...)
 	b = append(b, id...)
 	return append(b, "\nretry: 1000\ndata: \n\n"...)
-}
-
-// appendLine adds a message without line breaks: in JSON they stand between
-// tokens only, where a space does as well.
-func appendLine(b []byte, m message) []byte {
-	from := len(b)
-	b = appendMessage(b, m)
-	for i, c := range b[from:] {
-		if c == '\n' || c == '\r' {
-			b[from+i] = ' '
-		}
-	}
-	return b
 }

@@ -11,11 +11,11 @@ import (
 )
 
 func TestHTTPRefuses(t *testing.T) {
-	s := serve(t, HTTP{
+	s := openDoor(t, HTTP{
 		Tokens: map[string]string{"key-a": "alice", "key-b": "bob", "": "nobody"},
 		Hosts:  []string{"gate.example", "other.example:8443", "https://app.example"}, MaxBody: 1000,
 	}, nil)
-	hello := request(1, "initialize", `{"protocolVersion":"2025-11-25"}`)
+	hello := rpc(1, "initialize", `{"protocolVersion":"2025-11-25"}`)
 	own := strings.TrimPrefix(s.url, "http://")
 	auth := []string{"Authorization", "Bearer key-a"}
 	tests := []struct {
@@ -75,11 +75,11 @@ func TestHTTPRefuses(t *testing.T) {
 		{"a string", "POST", `"x"`, auth, 400},
 		{"an empty batch", "POST", `[]`, auth, 400},
 		{"a batch without a session", "POST", "[" + hello + "]", auth, 400},
-		{"a request without a session", "POST", request(1, "ping", `{}`), auth, 400},
+		{"a request without a session", "POST", rpc(1, "ping", `{}`), auth, 400},
 		{"a notification without a session", "POST", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, auth, 400},
 		{"GET without a session", "GET", "", auth, 400},
 		{"DELETE without a session", "DELETE", "", auth, 400},
-		{"an unknown session", "POST", request(1, "ping", `{}`), append(auth, "Mcp-Session-Id", "x"), 404},
+		{"an unknown session", "POST", rpc(1, "ping", `{}`), append(auth, "Mcp-Session-Id", "x"), 404},
 		{"GET of an unknown session", "GET", "", append(auth, "Mcp-Session-Id", "x"), 404},
 		{"DELETE of an unknown session", "DELETE", "", append(auth, "Mcp-Session-Id", "x"), 404},
 
@@ -127,28 +127,28 @@ func TestHTTPOtherAddress(t *testing.T) {
 
 func TestHTTPBounds(t *testing.T) {
 	t.Run("M2 too many requests at once", func(t *testing.T) {
-		s := serve(t, HTTP{Open: true}, func(d *door) { d.bounds.requests = 1 })
+		s := openDoor(t, HTTP{Open: true}, func(d *door) { d.bounds.requests = 1 })
 		id := s.initialize("2025-11-25")
 		done := make(chan string, 1)
 		go func() {
-			done <- said((&events{t, newBody(s.do("POST", request(1, "wait", `{}`), "Mcp-Session-Id", id))}).rest())
+			done <- said((&doorEvents{t, bodyOf(s.do("POST", rpc(1, "wait", `{}`), "Mcp-Session-Id", id))}).rest())
 		}()
-		soon(t, s.started, "the first request")
-		res := s.do("POST", request(2, "ping", `{}`), "Mcp-Session-Id", id)
+		soonFrom(t, s.started, "the first request")
+		res := s.do("POST", rpc(2, "ping", `{}`), "Mcp-Session-Id", id)
 		if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
 			t.Errorf("got %d, Retry-After %q, want 503 and a time", res.StatusCode, res.Header.Get("Retry-After"))
 		}
 		close(s.let)
-		if got, want := soon(t, done, "the answer"), "answer 1 {}"; got != want {
+		if got, want := soonFrom(t, done, "the answer"), "answer 1 {}"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		if res := s.do("POST", request(3, "ping", `{}`), "Mcp-Session-Id", id); res.StatusCode != 200 {
+		if res := s.do("POST", rpc(3, "ping", `{}`), "Mcp-Session-Id", id); res.StatusCode != 200 {
 			t.Errorf("after that: got %d, want 200", res.StatusCode)
 		}
 	})
 	t.Run("M2 too many bytes at once", func(t *testing.T) {
-		s := serve(t, HTTP{Open: true}, func(d *door) { d.bounds.bodies = 100 << 10 })
-		long := request(1, "echo", `{"x":"`+strings.Repeat("x", 200<<10)+`"}`)
+		s := openDoor(t, HTTP{Open: true}, func(d *door) { d.bounds.bodies = 100 << 10 })
+		long := rpc(1, "echo", `{"x":"`+strings.Repeat("x", 200<<10)+`"}`)
 		if res := s.do("POST", long); res.StatusCode != 503 {
 			t.Errorf("got %d, want 503", res.StatusCode)
 		}
@@ -158,7 +158,7 @@ func TestHTTPBounds(t *testing.T) {
 		}
 	})
 	t.Run("M2 a body that does not arrive is not waited for", func(t *testing.T) {
-		s := serve(t, HTTP{Open: true}, func(d *door) { d.read = 50 * time.Millisecond })
+		s := openDoor(t, HTTP{Open: true}, func(d *door) { d.read = 50 * time.Millisecond })
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
 		if err != nil {
 			t.Fatal(err)
@@ -178,18 +178,18 @@ func TestHTTPBounds(t *testing.T) {
 		}
 	})
 	t.Run("M2 a panic is an answer", func(t *testing.T) {
-		s := serve(t, HTTP{Open: true}, nil)
+		s := openDoor(t, HTTP{Open: true}, nil)
 		s.door.join = func(joining) (room, error) { panic("in a test") }
-		if res := s.do("POST", request(1, "initialize", `{}`)); res.StatusCode != 500 {
+		if res := s.do("POST", rpc(1, "initialize", `{}`)); res.StatusCode != 500 {
 			t.Errorf("got %d, want 500", res.StatusCode)
 		}
 	})
 	t.Run("M2 a panic in a request ends its stream only", func(t *testing.T) {
-		s := serve(t, HTTP{Open: true}, nil)
+		s := openDoor(t, HTTP{Open: true}, nil)
 		id := s.initialize("2025-03-26")
-		stream1(t, s.do("POST", request(1, "panic", `{}`), "Mcp-Session-Id", id)).rest()
-		batch := "[" + request(1, "panic", `{}`) + "," + request(2, "echo", `{}`) + "]"
-		got := said(stream1(t, s.do("POST", batch, "Mcp-Session-Id", id)).rest())
+		streamOf(t, s.do("POST", rpc(1, "panic", `{}`), "Mcp-Session-Id", id)).rest()
+		batch := "[" + rpc(1, "panic", `{}`) + "," + rpc(2, "echo", `{}`) + "]"
+		got := said(streamOf(t, s.do("POST", batch, "Mcp-Session-Id", id)).rest())
 		if want := "answer 2 {}"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

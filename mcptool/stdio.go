@@ -2,6 +2,7 @@ package mcptool
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -42,7 +43,7 @@ func serveStdio(ctx context.Context, in io.Reader, out io.Writer, c tool.Caller,
 	// answered.
 	s := &stdio{room: room, out: w, log: log, slots: make(chan struct{}, stdioAtOnce)}
 	ended := make(chan error, 1)
-	go func() { ended <- s.read(ctx, newLineReader(in, stdioLine)) }()
+	go func() { ended <- s.read(ctx, newLineReader(in, maxLine)) }()
 
 	wait := stdioStop
 	select {
@@ -104,25 +105,25 @@ func (s *stdio) read(ctx context.Context, lines *lineReader) error {
 	}
 }
 
-func (s *stdio) fault(id []byte, f *Fault) {
+func (s *stdio) fault(id json.RawMessage, f *Fault) {
 	_ = s.out.send(message{id: id, fault: f}) // the writer remembers that it failed
 }
 
 // take handles one line.
 func (s *stdio) take(ctx context.Context, line []byte) {
-	ms, batch, err := readMessages(line)
+	ms, batch, id, fault := readMessages(line)
 	switch {
-	case err != nil:
-		s.fault(nil, &Fault{Code: codeParse, Message: "not a message of JSON-RPC"})
+	case fault != nil:
+		s.fault(id, fault)
 		return
 	case !batch:
 		s.message(ctx, ms[0], s.out, len(line), func() {})
 		return
-	case len(ms) == 0 || len(ms) > maxBatch || !batches(s.room.version()):
-		s.fault(nil, &Fault{Code: codeInvalid, Message: "a batch is not taken"})
+	case !batches(s.room.version()):
+		s.fault(nil, invalid("batches are not part of version %s", s.room.version()))
 		return
 	}
-	b := &answers{out: s.out}
+	b := &batchAnswers{out: s.out}
 	for _, m := range ms {
 		if m.isRequest() {
 			b.waiting++

@@ -4,13 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 )
-
-// stdioLine is how long a line of a client may be.
-const stdioLine = 64 << 20
 
 // lineReader reads lines that are not empty. One that is too long is skipped.
 type lineReader struct {
@@ -22,8 +18,8 @@ func newLineReader(r io.Reader, most int) *lineReader {
 	return &lineReader{bufio.NewReaderSize(r, 64<<10), most}
 }
 
-// next is the next line, in memory of its own. After an error that wraps
-// errLongLine reading goes on with the line after.
+// next is the next line, in memory of its own. After errLongLine
+// reading goes on with the line after.
 func (l *lineReader) next() ([]byte, error) {
 	var line []byte
 	long := false
@@ -38,7 +34,7 @@ func (l *lineReader) next() ([]byte, error) {
 			continue
 		}
 		if long {
-			return nil, fmt.Errorf("%w: want at most %d bytes", errLongLine, l.most)
+			return nil, errLongLine
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			return line, nil // the last one need not have an end
@@ -70,7 +66,7 @@ func newLineWriter(out io.Writer, failed func(error)) *lineWriter {
 }
 
 func (w *lineWriter) send(m message) error {
-	return w.write(func(b []byte) []byte { return appendLine(b, m) })
+	return w.write(m.append)
 }
 
 // write writes one line. Who waits for its turn behind a client that does not
@@ -105,7 +101,7 @@ func (w *lineWriter) close() { w.once.Do(func() { close(w.gone) }) }
 
 // answers are those of a batch, which go out together when all are there. What is
 // no answer goes at once.
-type answers struct {
+type batchAnswers struct {
 	out *lineWriter
 
 	mu      sync.Mutex
@@ -113,8 +109,8 @@ type answers struct {
 	waiting int
 }
 
-func (a *answers) send(m message) error {
-	if m.method != "" {
+func (a *batchAnswers) send(m message) error {
+	if !m.isAnswer() {
 		return a.out.send(m)
 	}
 	a.mu.Lock()
@@ -124,7 +120,7 @@ func (a *answers) send(m message) error {
 }
 
 // done says that a request was handled, whether or not it was answered.
-func (a *answers) done() {
+func (a *batchAnswers) done() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.waiting--; a.waiting > 0 || len(a.all) == 0 {
@@ -133,7 +129,7 @@ func (a *answers) done() {
 	_ = a.out.write(func(b []byte) []byte { // the writer remembers that it failed
 		for i, m := range a.all {
 			b = append(b, "[,"[min(i, 1)])
-			b = appendLine(b, m)
+			b = m.append(b)
 		}
 		return append(b, ']')
 	})

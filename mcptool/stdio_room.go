@@ -1,6 +1,10 @@
 package mcptool
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+	"errors"
+)
 
 // room is a client session as the doors see it.
 type room interface {
@@ -28,3 +32,39 @@ func (g *Gateway) admit(j joining) (room, error) {
 type nowhere struct{}
 
 func (nowhere) send(message) error { return errGone }
+
+// errGone: the client is no longer there.
+var errGone = errors.New("the client has gone")
+
+// readMessages reads a message or a batch of them. A fault is what to answer
+// with, and id whom, where that could be read. A batch with a message that cannot
+// be read is not taken at all: half of it would have run.
+func readMessages(b []byte) (ms []message, batch bool, id json.RawMessage, fault *Fault) {
+	if !isBatch(b) {
+		m, err := parseMessage(b)
+		if err != nil {
+			return nil, false, m.id, faultFrom(err)
+		}
+		return []message{m}, false, nil, nil
+	}
+	parts, err := splitBatch(b)
+	if err != nil {
+		return nil, true, nil, faultFrom(err)
+	}
+	for _, part := range parts {
+		m, err := parseMessage(part)
+		if err != nil {
+			return nil, true, nil, faultFrom(err)
+		}
+		ms = append(ms, m)
+	}
+	return ms, true, nil, nil
+}
+
+// faultFrom is the fault that an error is.
+func faultFrom(err error) *Fault {
+	if f, ok := errors.AsType[*Fault](err); ok {
+		return f
+	}
+	return &Fault{Code: codeParse, Message: err.Error()}
+}
