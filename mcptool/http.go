@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,7 +38,7 @@ type HTTP struct {
 // WriteTimeout, which would end streams that are meant to last.
 func (g *Gateway) Handler(o HTTP) http.Handler {
 	d := newDoor(o, g.admit)
-	d.log = g.Log
+	d.log, d.closing = g.Log, g.closing
 	return d
 }
 
@@ -75,9 +77,10 @@ func usualBounds() bounds {
 type door struct {
 	HTTP
 	bounds
-	join   joins
-	log    *slog.Logger
-	tokens []credential
+	join    joins
+	closing func() bool // no more requests are taken; nil: they are
+	log     *slog.Logger
+	tokens  []credential
 	// schema is the input schema of a tool that the client is offered; nil: not
 	// known.
 	schema func(r room, tool string) json.RawMessage
@@ -187,20 +190,20 @@ func (d *door) logPanic(ctx context.Context, v any) {
 }
 
 func (d *door) isClosed() bool {
+	if d.closing != nil && d.closing() {
+		return true
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.closed
 }
 
 // close takes no more requests, and ends all sessions and with them their
-// streams. Those who call it have waited for what runs.
+// streams.
 func (d *door) close() {
 	d.mu.Lock()
 	d.closed = true
-	all := make([]*session, 0, len(d.sessions))
-	for _, s := range d.sessions {
-		all = append(all, s)
-	}
+	all := slices.Collect(maps.Values(d.sessions))
 	d.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, s := range all {

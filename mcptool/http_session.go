@@ -24,6 +24,7 @@ type session struct {
 	cancel    context.CancelCauseFunc
 	kept      kept
 	once      sync.Once
+	unwatch   func() bool // of the room
 
 	// Guarded by d.mu.
 	active int // requests and streams
@@ -64,6 +65,10 @@ func (d *door) open(ctx context.Context, principal string, r room) (*session, er
 		s.cancel(err)
 		return nil, err
 	}
+	stop := r.until(s.end)
+	d.mu.Lock()
+	s.unwatch = stop
+	d.mu.Unlock()
 	return s, nil
 }
 
@@ -136,6 +141,9 @@ func (s *session) end() {
 		s.d.mu.Lock()
 		delete(s.d.sessions, s.id)
 		s.idle.Stop()
+		if s.unwatch != nil {
+			s.unwatch()
+		}
 		s.d.mu.Unlock()
 		s.cancel(errEnded)
 		s.mu.Lock()

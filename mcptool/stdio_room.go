@@ -12,9 +12,17 @@ type room interface {
 	listen(s stream) (stop func())
 	version() string
 	leave()
+	// until has f called, on a goroutine of its own, when the session ends, whoever
+	// ends it.
+	until(f func()) (stop func() bool)
 }
 
 var _ room = (*client)(nil)
+
+func (c *client) until(f func()) (stop func() bool) { return context.AfterFunc(context.TODO(), f) }
+
+// closing says that the gateway takes no more requests.
+func (g *Gateway) closing() bool { return false }
 
 // joins is how a door gets a client into a room.
 type joins func(j joining) (room, error)
