@@ -38,6 +38,7 @@ type entry struct {
 	findings []string
 	gate     *gate // its own cap; nil: none
 	digest   func() string
+	shown    func() *Resolved // made once; nobody changes it
 	rendered *renderings
 	static   *entry // of a form made for one session: the registered one
 	pages    bool   // it reads kept results
@@ -77,6 +78,13 @@ func (e *entry) resolved(hidden string) Resolved {
 		Name: e.wire, Info: e.tool.Clone(), Source: e.source, Claims: copyClaims(e.claims), Class: e.claims.Class(), SideEffect: e.claims.SideEffect(),
 		Varies: e.varies(), Deferred: e.deferred(), Keyed: e.tool.Key != nil, Hidden: hidden, Findings: slices.Clone(e.findings),
 	}
+}
+
+func (e *entry) showOnce() func() *Resolved {
+	return sync.OnceValue(func() *Resolved {
+		r := e.resolved("")
+		return &r
+	})
 }
 
 func copyClaims(c tool.Claims) tool.Claims {
@@ -150,6 +158,7 @@ func (r *registry) entry(s tool.Source, base bool, t *tool.Tool) *entry {
 	e.gate = r.rt.set.gateOf(e, false)
 	e.digest = sync.OnceValue(func() string { return definitionDigest(s, &t.Info) })
 	e.findings = inspect(e)
+	e.shown = e.showOnce()
 	return e
 }
 

@@ -92,6 +92,10 @@ func (s *Session) Call(ctx context.Context, name, input string) tool.Result {
 	return s.View(ctx).Do(ctx, tool.Call{Name: name, Input: json.RawMessage(input)})[0]
 }
 
+// Scrub takes secrets that were given out so far out of a text that goes to a
+// client beside results. Where there are none in it, it is the same slice.
+func (s *Session) Scrub(text []byte) []byte { return s.rt.set.scrubBytes(text) }
+
 // Refresh asks the host for the program's own tools, and has descriptions,
 // schemas and Enabled, where they are functions, evaluated anew. The next view
 // shows it. An error

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -94,6 +95,15 @@ type TurnOptions struct {
 	Hooks []Hook
 	// Limit is how many of its calls run at once. 0: as the runtime says.
 	Limit int
+	// Observe is told what happens in this turn, beside Runtime.Observe and by
+	// the same rules. Nil: nobody.
+	Observe func(audit.Event)
+	// Apart makes the turn one of many that a session has at the same time, each
+	// for calls that know nothing of the others: a call starts only while no call
+	// of another such turn of the session runs that it conflicts with. Who waits
+	// for a person, or for anything else, holds up nobody. Zero: turns that run at
+	// the same time are not ordered with each other.
+	Apart bool
 }
 
 // Number is the turn's place in its session, from 1. With a ledger numbers are

@@ -37,6 +37,9 @@ type Caller struct {
 type Source struct {
 	Name  string `json:"name"` // "" for the program's own tools; never with __ in it
 	Trust Trust  `json:"trust"`
+	// Bare: models call its tools by their bare names, whatever others are called.
+	// Zero: as the runtime says.
+	Bare bool `json:"bare,omitempty"`
 }
 
 // Trust is how far a source is believed. The zero value is the least.
