@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // Hub keeps connections to MCP servers, and their tools registered with a
@@ -96,3 +97,6 @@ func (s *server) notify(ctx context.Context, a audience, method string, params j
 func (s *server) list(ctx context.Context, method string) ([]json.RawMessage, error) {
 	return nil, nil
 }
+
+// Believes reports whether the annotations of a tool count as claims (T5).
+func (h *Hub) Believes(tool.Source, *tool.Info) bool { return false }
