@@ -76,27 +76,32 @@ func (p *program) connect(ctx context.Context, h *host, state string, o hosting)
 		}
 	}
 	if o.waits && len(h.asked) > 0 {
-		return p.settled(ctx, h)
+		if err := h.settled(ctx); err != nil {
+			return err
+		}
+		for _, s := range h.servers() {
+			if s.State != "ready" && s.State != stateOff && s.State != stateIdle {
+				p.complain(fmt.Sprintf("ferrule: server %s: %s", s.Name, notReady(s)))
+			}
+		}
 	}
 	return nil
 }
 
-// settled waits until servers have answered, and says which have not.
-func (p *program) settled(ctx context.Context, h *host) error {
+// settled waits until servers have answered, or long enough, and notes which of
+// their tools are not offered. An error is that ctx has ended.
+func (h *host) settled(ctx context.Context) error {
 	if len(h.hub.Servers) > 0 {
 		waiting, cancel := context.WithTimeout(ctx, settling)
 		defer cancel()
 		_ = h.hub.Settled(waiting) // which of them are not ready is what counts
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	for _, s := range h.servers() {
-		if s.State != "ready" && s.State != stateOff && s.State != stateIdle {
-			p.complain(fmt.Sprintf("ferrule: server %s: %s", s.Name, notReady(s)))
+	for _, s := range h.hub.Status() {
+		for _, q := range s.Quarantined {
+			h.absent = append(h.absent, absent{s.Name + "__" + q.Tool, q.Why})
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
 // notReady says why a server is not ready.
