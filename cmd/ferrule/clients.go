@@ -27,8 +27,8 @@ type mcpClient struct {
 	token string
 	input bool
 	typed bool // entries say what type they are
-	// allow is the file with the client's own rules, below the project, and allowUser
-	// below the home; "": it has none.
+	// allow is the file with the client's own rules, below the project or the home;
+	// "": it has none.
 	allow string
 }
 
@@ -72,7 +72,7 @@ func clientOf(name string) (mcpClient, error) {
 func (p *program) homeDir() string {
 	for _, name := range []string{"HOME", "USERPROFILE"} {
 		if dir := p.env(name); dir != "" {
-			return dir
+			return p.path(dir)
 		}
 	}
 	return p.dir
@@ -108,25 +108,30 @@ func (p *program) selfName() string {
 	return p.self
 }
 
-// entry is what stands in the client's file for Ferrule.
-func (p *program) entry(m mcpClient, c *config.Config, user, http bool) map[string]any {
+// clientEntry is what stands in a client's file for Ferrule.
+type clientEntry struct {
+	Type    string            `json:"type,omitempty"`
+	Command string            `json:"command,omitempty"`
+	Args    []string          `json:"args,omitempty"`
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+}
+
+// entry is what stands in a client's file.
+func (p *program) entry(m mcpClient, c *config.Config, user, http bool) (e clientEntry) {
 	if http {
-		e := map[string]any{"url": urlOf(c.Listen)}
-		if m.typed {
-			e["type"] = "http"
+		if e = (clientEntry{Type: "http", URL: urlOf(c.Listen)}); !c.Listen.Open {
+			e.Headers = map[string]string{"Authorization": "Bearer " + m.token}
 		}
-		if !c.Listen.Open {
-			e["headers"] = map[string]string{"Authorization": "Bearer " + m.token}
+	} else {
+		folder := m.folder
+		if user {
+			folder = p.dir
 		}
-		return e
+		e = clientEntry{Type: "stdio", Command: p.selfName(), Args: []string{"mcp", folder}}
 	}
-	folder := m.folder
-	if user {
-		folder = p.dir
-	}
-	e := map[string]any{"command": p.selfName(), "args": []string{"mcp", folder}}
-	if m.typed {
-		e["type"] = "stdio"
+	if !m.typed {
+		e.Type = ""
 	}
 	return e
 }
@@ -148,7 +153,7 @@ func urlOf(l config.Listen) string {
 }
 
 // behind is the text of a client's file with Ferrule in the place of servers.
-func (p *program) behind(m mcpClient, text []byte, taken []string, entry map[string]any, input bool) ([]byte, error) {
+func (p *program) behind(m mcpClient, text []byte, taken []string, entry clientEntry, input bool) ([]byte, error) {
 	servers, err := rawObject(text, m.key)
 	if err != nil {
 		return nil, err

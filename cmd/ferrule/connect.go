@@ -215,7 +215,11 @@ func (p *program) afterConnect(m mcpClient, f connecting, c *config.Config) {
 	case f.http:
 		p.printf("start `ferrule up`\n")
 	}
-	p.printf("restart %s; `ferrule approvals` answers what waits, `ferrule disconnect %s` puts it all back\n", m.title, m.name)
+	back := m.name
+	if f.user {
+		back += " --user"
+	}
+	p.printf("restart %s; `ferrule approvals` answers what waits, `ferrule disconnect %s` puts it all back\n", m.title, back)
 }
 
 // keepNew writes a file that is not there, for its user only.

@@ -218,12 +218,11 @@ func (p *program) take(list []offered, dry bool) (taken []string, err error) {
 			o.why = "there is another one called " + o.server.Name + " in " + config.Name
 		case dry:
 		default:
-			err := config.AddServer(path, o.server)
-			if _, wrong := errors.AsType[config.Errors](err); err != nil && !wrong && !errors.Is(err, fs.ErrExist) {
-				return taken, fmt.Errorf("servers: %w", err)
-			}
-			if err != nil {
-				o.why = reason(err)
+			switch err := config.AddServer(path, o.server); {
+			case errors.Is(err, fs.ErrInvalid):
+				o.why = strings.TrimPrefix(err.Error(), "config: ")
+			case err != nil:
+				return taken, changing(err)
 			}
 		}
 		if o.why != "" {
@@ -237,15 +236,6 @@ func (p *program) take(list []offered, dry bool) (taken []string, err error) {
 		}
 	}
 	return taken, nil
-}
-
-// reason is what is wrong with a server, without the place in a file that was never
-// written.
-func reason(err error) string {
-	if list, ok := errors.AsType[config.Errors](err); ok && len(list) > 0 {
-		return list[0].Text
-	}
-	return err.Error()
 }
 
 // equalServers reports whether two are reached in the same way.

@@ -115,6 +115,9 @@ func put(object []byte, key string, value json.RawMessage) ([]byte, error) {
 	}
 	at := bytes.IndexByte(object, '{') + 1
 	comma := ","
+	if at < len(object) && !bytes.ContainsAny(object[at:at+1], " \t\r\n") {
+		comma = ",\n  "
+	}
 	if next := bytes.TrimSpace(object[at:]); len(next) > 0 && next[0] == '}' {
 		comma = "\n"
 	}

@@ -190,10 +190,11 @@ func (p *program) addServer(s config.Server) error {
 
 // changing is an error of a change of the configuration: most are of who called.
 func changing(err error) error {
-	if _, faults := errors.AsType[config.Errors](err); faults || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
-		return &status{statusUsage, fmt.Errorf("servers: %w", err)}
+	text := fmt.Errorf("servers: %s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "config: "), "servers: "))
+	if errors.Is(err, fs.ErrInvalid) || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return &status{statusUsage, text}
 	}
-	return fmt.Errorf("servers: %w", err)
+	return text
 }
 
 func (p *program) serversRemoveCommand() *cobra.Command {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -15,35 +16,68 @@ import (
 // AddServer adds a server to a file, which is made if there is none. Comments and
 // layout stay, as with [AddAlways]. It is [fs.ErrExist] where there is one of that
 // name.
+// [fs.ErrInvalid] is one that could not be read.
 func AddServer(path string, s Server) error {
 	s.Line, s.Column = 0, 0
-	return changeServers(path, func(e *editor, list []Server, dir string) (string, []Server, error) {
-		if slices.ContainsFunc(list, func(o Server) bool { return o.Name == s.Name }) {
-			return "", nil, fmt.Errorf("servers: %s is there already: %w", s.Name, fs.ErrExist)
+	if len(s.Command) == 0 {
+		s.Command = nil
+	}
+	return changeServers(path, func(e *editor, c *Config, dir string) (string, []Server, error) {
+		if slices.ContainsFunc(c.Servers, func(o Server) bool { return o.Name == s.Name }) {
+			return "", nil, &unfit{s.Name + " is there already", fs.ErrExist}
 		}
-		return e.addServer(s, dir), append(list, s), nil
+		if err := s.check(dir, c.Secrets); err != nil {
+			return "", nil, err
+		}
+		return e.addServer(s, dir), append(slices.Clone(c.Servers), s), nil
 	})
 }
+
+// check reports why a server could not be read from a file of a folder.
+func (s Server) check(dir string, secrets map[string]Secret) error {
+	text := (&editor{}).addServer(s, dir) + "secrets:\n"
+	for name := range secrets {
+		text += "  " + quote(name) + ": {env: X}\n"
+	}
+	_, err := parse("", dir, []byte(text))
+	list, _ := errors.AsType[Errors](err)
+	if len(list) == 0 {
+		return err
+	}
+	return &unfit{list[0].Text, fs.ErrInvalid}
+}
+
+// unfit is why servers cannot be changed so.
+type unfit struct {
+	text string
+	kind error
+}
+
+// Error is the text.
+func (u *unfit) Error() string { return u.text }
+
+// Unwrap is the kind, one of package fs.
+func (u *unfit) Unwrap() error { return u.kind }
 
 // RemoveServer takes a server out of a file. It is [fs.ErrNotExist] where there is
 // none of that name.
 func RemoveServer(path, name string) error {
-	return changeServers(path, func(e *editor, list []Server, _ string) (string, []Server, error) {
-		i := slices.IndexFunc(list, func(o Server) bool { return o.Name == name })
+	return changeServers(path, func(e *editor, c *Config, _ string) (string, []Server, error) {
+		i := slices.IndexFunc(c.Servers, func(o Server) bool { return o.Name == name })
 		if i < 0 {
-			return "", nil, fmt.Errorf("servers: there is no %s: %w", name, fs.ErrNotExist)
+			return "", nil, &unfit{"there is no server " + name, fs.ErrNotExist}
 		}
-		return e.removeServer(name), slices.Delete(list, i, i+1), nil
+		return e.removeServer(name), slices.Delete(slices.Clone(c.Servers), i, i+1), nil
 	})
 }
 
-func changeServers(path string, f func(e *editor, list []Server, dir string) (string, []Server, error)) error {
+func changeServers(path string, f func(e *editor, c *Config, dir string) (string, []Server, error)) error {
 	err := edit(path, "servers", func(before []byte, c *Config) ([]byte, *Config, error) {
 		dir, err := filepath.Abs(filepath.Dir(path))
 		if err != nil {
 			return nil, nil, err
 		}
-		text, list, err := f(&editor{file: path, text: string(before)}, slices.Clone(c.Servers), resolved(dir))
+		text, list, err := f(&editor{file: path, text: string(before)}, c, resolved(dir))
 		want := *c
 		want.Servers = list
 		return []byte(text), &want, err

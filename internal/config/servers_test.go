@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -76,8 +75,8 @@ func TestServersRefuse(t *testing.T) {
 		name, before, want string
 		do                 func(string) error
 	}{
-		{"M1 one that is there", "servers: {new: {command: x}}\n", fs.ErrExist.Error(), func(p string) error { return config.AddServer(p, config.Server{Name: "new", URL: "http://a"}) }},
-		{"M1 one that is not there", "servers: {a: {command: x}}\n", fs.ErrNotExist.Error(), func(p string) error { return config.RemoveServer(p, "b") }},
+		{"M1 one that is there", "servers: {new: {command: x}}\n", "new is there already", func(p string) error { return config.AddServer(p, config.Server{Name: "new", URL: "http://a"}) }},
+		{"M1 one that is not there", "servers: {a: {command: x}}\n", "there is no server b", func(p string) error { return config.RemoveServer(p, "b") }},
 		{"M1 one that could not be read", "workspace: .\n", "got __", func(p string) error { return config.AddServer(p, config.Server{Name: "a__b", URL: "http://a"}) }},
 		{"M1 one without its secret", "workspace: .\n", `got the secret "t"`, func(p string) error { return config.AddServer(p, full()) }},
 		{"M1 a file with faults is not touched", "polcy: 1\n", `unknown key "polcy"`, func(p string) error { return config.AddServer(p, config.Server{Name: "a", URL: "http://a"}) }},
