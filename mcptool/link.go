@@ -1,0 +1,331 @@
+package mcptool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+)
+
+var (
+	// errUnsent: the server has surely not seen the request.
+	errUnsent = errors.New("the request was not sent")
+	// errClosed is why a connection ended that we closed.
+	errClosed = errors.New("the connection was closed")
+)
+
+// pipeLink is a connection over one stream of lines in each direction.
+//
+// One goroutine reads, and calls the listeners for notifications itself: so they
+// hear them in the order they came, and an answer comes after all that was said
+// before it. A listener must not wait for this connection. One goroutine writes:
+// a server that does not read holds up nobody who has a context.
+type pipeLink struct {
+	hears listener
+	log   *slog.Logger
+	shut  func()                 // makes reading and writing end
+	cause func(read error) error // why reading ended; may be nil
+
+	met atomic.Pointer[acquaintance] // nil until the handshake is done
+
+	out    chan *outgoing
+	life   context.Context //nolint:containedctx // ends with the connection; requests of the server live in it
+	finish context.CancelCauseFunc
+	done   sync.WaitGroup // reader, writer, requests of the server
+	faults faults
+
+	last atomic.Int64 // the id that was given last
+
+	mu      sync.Mutex
+	waiting map[int64]*pending                 // our requests, by id
+	asked   map[string]context.CancelCauseFunc // its requests, by id
+}
+
+var _ link = (*pipeLink)(nil)
+
+// acquaintance is what a handshake left: what the server was told, and said.
+type acquaintance struct {
+	said *greeting
+	in   introduction
+}
+
+// pending is one of our requests.
+type pending struct {
+	answer chan answer     // has room for one
+	hears  *listener       // nil: the link's
+	token  json.RawMessage // the caller's progress token; nil: none
+}
+
+type answer struct {
+	result json.RawMessage
+	err    error
+}
+
+// newPipeLink begins to read r and to write w. shut makes both end, and returns
+// when what is behind them is gone.
+func newPipeLink(ctx context.Context, r io.Reader, w io.Writer, hears listener, log *slog.Logger, shut func()) *pipeLink {
+	l := makePipeLink(ctx, hears, log, shut)
+	l.run(r, w)
+	return l
+}
+
+// makePipeLink makes one that does not run yet.
+func makePipeLink(ctx context.Context, hears listener, log *slog.Logger, shut func()) *pipeLink {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	l := &pipeLink{
+		hears: hears, log: log, shut: shut,
+		out:     make(chan *outgoing, maxQueued),
+		waiting: make(map[int64]*pending),
+		asked:   make(map[string]context.CancelCauseFunc),
+	}
+	l.life, l.finish = context.WithCancelCause(context.WithoutCancel(ctx))
+	return l
+}
+
+func (l *pipeLink) run(r io.Reader, w io.Writer) {
+	l.done.Go(func() { l.read(r) })
+	l.done.Go(func() { l.write(w) })
+}
+
+// greeted ends the handshake.
+func (l *pipeLink) greeted(said *greeting, in introduction) { l.met.Store(&acquaintance{said, in}) }
+
+func (l *pipeLink) greeting() *greeting {
+	if met := l.met.Load(); met != nil {
+		return met.said
+	}
+	return nil
+}
+
+func (l *pipeLink) ended() <-chan struct{} { return l.life.Done() }
+func (l *pipeLink) why() error             { return context.Cause(l.life) }
+
+func (l *pipeLink) close() {
+	l.finish(errClosed)
+	if l.shut != nil {
+		l.shut()
+	}
+	l.done.Wait()
+}
+
+// do is described at link.
+func (l *pipeLink) do(ctx context.Context, method string, params json.RawMessage, hears *listener) (json.RawMessage, error) {
+	if met := l.met.Load(); met != nil && met.said.era == newEra {
+		params = withIntroduction(params, met.said.version, met.in)
+	}
+	id := l.last.Add(1)
+	wire := strconv.AppendInt(nil, id, 10)
+	params, token := ownProgress(params, wire)
+	p := &pending{answer: make(chan answer, 1), hears: hears, token: token}
+	l.expect(id, p)
+	defer l.forget(id)
+	o := newOutgoing(message{id: wire, method: method, params: params})
+	if err := l.put(ctx, o); err != nil {
+		return nil, err
+	}
+	return l.await(ctx, p, o, method, wire)
+}
+
+// await waits for the answer to a request that was queued.
+func (l *pipeLink) await(ctx context.Context, p *pending, o *outgoing, method string, id json.RawMessage) (json.RawMessage, error) {
+	select {
+	case a := <-p.answer:
+		return a.result, a.err
+	case <-ctx.Done():
+		if o.withdraw() {
+			return nil, unsent(context.Cause(ctx))
+		}
+		l.cancelled(method, id, context.Cause(ctx))
+		return nil, context.Cause(ctx)
+	case <-l.life.Done():
+	}
+	select { // it may have been the last that the server said
+	case a := <-p.answer:
+		return a.result, a.err
+	default:
+	}
+	if o.withdraw() {
+		return nil, unsent(l.why())
+	}
+	return nil, l.why()
+}
+
+func (l *pipeLink) expect(id int64, p *pending) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting[id] = p
+}
+
+func (l *pipeLink) forget(id int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.waiting, id)
+}
+
+// cancelled tells the server that nobody waits for a request any more. It may be
+// left out where the server does not read: it would not read this either.
+func (l *pipeLink) cancelled(method string, id json.RawMessage, why error) {
+	if method == methodInitialize {
+		return // which must not be cancelled
+	}
+	params := setMembers(nil, pair{"requestId", id}, pair{"reason", quote(reasonOf(why))})
+	l.offer(newOutgoing(message{method: notificationCancelled, params: params}))
+}
+
+// reasonOf is what a server is told: not the text of our own error.
+func reasonOf(why error) string {
+	if errors.Is(why, context.DeadlineExceeded) {
+		return "it took too long"
+	}
+	return "it is no longer wanted"
+}
+
+func (l *pipeLink) notify(ctx context.Context, method string, params json.RawMessage) error {
+	return l.put(ctx, newOutgoing(message{method: method, params: params}))
+}
+
+// read takes what the server says until that ends.
+func (l *pipeLink) read(r io.Reader) {
+	lines := newLines(r)
+	for {
+		line, err := lines.next()
+		if err != nil {
+			if l.cause != nil && l.life.Err() == nil && !errors.Is(err, errLongLine) {
+				err = l.cause(err)
+			} else if errors.Is(err, io.EOF) {
+				err = errors.New("the server closed the connection")
+			}
+			l.finish(err)
+			return
+		}
+		l.line(line)
+		if l.faults.tooMany() {
+			l.finish(errors.New("the server wrote too much that is no message: " + l.faults.String()))
+		}
+		if l.life.Err() != nil {
+			_, _ = io.Copy(io.Discard, r) // one that cannot write does not end by itself
+			return
+		}
+	}
+}
+
+func (l *pipeLink) line(line []byte) {
+	if !utf8.Valid(line) { // who waits for an answer is to have it
+		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
+	}
+	if !isBatch(line) {
+		l.take(line)
+		return
+	}
+	batch, err := splitBatch(line)
+	if err != nil {
+		l.garbage(line, err)
+		return
+	}
+	for _, one := range batch {
+		l.take(one)
+	}
+}
+
+func (l *pipeLink) take(line []byte) {
+	m, err := parseMessage(line)
+	switch {
+	case err != nil:
+		if p := l.waitingFor(m.id); p != nil {
+			p.reply(answer{err: errors.New("the server's answer is faulty: " + err.Error())})
+		}
+		l.garbage(line, err)
+	case m.isAnswer():
+		l.answered(m)
+	case m.isRequest():
+		l.requested(m)
+	default:
+		l.notified(m)
+	}
+}
+
+func (l *pipeLink) garbage(line []byte, err error) {
+	l.faults.add("not a message: " + err.Error())
+	l.log.LogAttrs(l.life, slog.LevelWarn, "an MCP server wrote what is no message",
+		slog.String("line", short(string(line[:min(len(line), 400)]))), slog.String("why", err.Error()))
+}
+
+// waitingFor is the request with an id; nil: none.
+func (l *pipeLink) waitingFor(id json.RawMessage) *pending {
+	n, err := strconv.ParseInt(string(bytes.Trim(id, `"`)), 10, 64)
+	if err != nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waiting[n]
+}
+
+func (l *pipeLink) answered(m message) {
+	p := l.waitingFor(m.id)
+	switch {
+	case p == nil:
+		if !l.was(m.id) {
+			l.faults.add("an answer to nothing that was asked: id " + short(string(m.id)))
+		}
+	case m.fault != nil:
+		p.reply(answer{err: m.fault})
+	default:
+		p.reply(answer{result: m.result})
+	}
+}
+
+// was reports whether we gave the id once: who asked may have gone.
+func (l *pipeLink) was(id json.RawMessage) bool {
+	n, err := strconv.ParseInt(string(id), 10, 64)
+	return err == nil && n > 0 && n <= l.last.Load()
+}
+
+// reply gives the answer to who waits. A second one is dropped.
+func (p *pending) reply(a answer) {
+	select {
+	case p.answer <- a:
+	default:
+	}
+}
+
+// faults are what a server did wrong, without an end of the connection.
+type faults struct {
+	count atomic.Int64
+	mu    sync.Mutex
+	texts []string // the first few
+}
+
+const (
+	maxFaults     = 1000
+	maxFaultTexts = 8
+)
+
+func (f *faults) add(text string) {
+	f.count.Add(1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.texts) < maxFaultTexts {
+		f.texts = append(f.texts, text)
+	}
+}
+
+func (f *faults) tooMany() bool { return f.count.Load() >= maxFaults }
+
+// String is how many there are, and the first.
+func (f *faults) String() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.texts) == 0 {
+		return "nothing"
+	}
+	return strconv.FormatInt(f.count.Load(), 10) + " times, first " + f.texts[0]
+}
