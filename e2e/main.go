@@ -36,6 +36,9 @@ type part struct {
 func parts() []part {
 	return []part{
 		{"conformance", conformance},
+		{"elicit", elicit},
+		{"servers", servers},
+		{"http", httpServers},
 	}
 }
 

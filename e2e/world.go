@@ -137,3 +137,14 @@ func until(ctx context.Context, p *process, most time.Duration, try func(context
 		}
 	}
 }
+
+// everythingFromNPM starts server-everything over streamable HTTP.
+func (w *world) everythingFromNPM(address string) (*process, error) {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(w.tools.node(), w.tools.script("servers", "@modelcontextprotocol/server-everything/dist/index.js"), "streamableHttp") //nolint:gosec,noctx // installed by us; it is stopped, not killed
+	cmd.Env = append(w.tools.environment(), "PORT="+port, "HOST=127.0.0.1")
+	return w.start("server-everything", cmd)
+}
