@@ -137,7 +137,7 @@ func (v verdict) judge(s *score, check string, least int, missed []string, took 
 }
 
 // suite runs a conformance suite. That something failed is no error.
-func (w *world) suite(ctx context.Context, group string, args []string) (verdict, error) {
+func (w *world) suite(ctx context.Context, group string, args []string, env ...string) (verdict, error) {
 	dir, err := w.folder("suite")
 	if err != nil {
 		return verdict{}, err
@@ -146,7 +146,7 @@ func (w *world) suite(ctx context.Context, group string, args []string) (verdict
 	defer cancel()
 	args = append([]string{w.tools.script(group, "@modelcontextprotocol/conformance/dist/index.js")}, args...)
 	cmd := exec.Command(w.tools.node(), append(args, "-o", dir)...) //nolint:gosec,noctx // output ends it, with its group
-	cmd.Dir, cmd.Env = dir, w.tools.environment()
+	cmd.Dir, cmd.Env = dir, append(w.tools.environment(), env...)
 	out, err := output(ctx, "conformance "+strings.Join(args[1:], " "), cmd)
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

@@ -91,6 +91,11 @@ func (t tools) everything() string {
 	return filepath.Join(t.dir, "bin", "everything-server-"+sdkVersion+exe())
 }
 
+// conformanceClient is the one of the Go SDK.
+func (t tools) conformanceClient() string {
+	return filepath.Join(t.dir, "bin", "everything-client-"+sdkVersion+exe())
+}
+
 // environment is that of this program, with our node first.
 func (t tools) environment() []string {
 	path := filepath.Dir(t.node()) + string(os.PathListSeparator) + os.Getenv("PATH")
@@ -106,8 +111,10 @@ func (t tools) install(ctx context.Context, log io.Writer) error {
 			missing = append(missing, fmt.Errorf("%s: %w", strings.Join(g.list(), " "), err))
 		}
 	}
-	if err := t.installServer(ctx, log); err != nil {
-		missing = append(missing, fmt.Errorf("everything-server %s: %w", sdkVersion, err))
+	for name, program := range map[string]string{"everything-server": t.everything(), "everything-client": t.conformanceClient()} {
+		if err := installGo(ctx, log, name, program); err != nil {
+			missing = append(missing, fmt.Errorf("%s %s: %w", name, sdkVersion, err))
+		}
 	}
 	return errors.Join(missing...)
 }
@@ -184,24 +191,24 @@ func (t tools) npmInstall(ctx context.Context, npm string, args []string, dir st
 	return nil
 }
 
-// installServer builds the SDK's conformance server. It is no dependency of
-// ours, so go is asked for it by its version.
-func (t tools) installServer(ctx context.Context, log io.Writer) error {
-	if _, err := os.Stat(t.everything()); err == nil {
+// installGo builds a program of the SDK. It is no dependency of ours, so go is
+// asked for it by its version.
+func installGo(ctx context.Context, log io.Writer, name, program string) error {
+	if _, err := os.Stat(program); err == nil {
 		return nil
 	}
-	fmt.Fprintf(log, "building everything-server %s\n", sdkVersion)
+	fmt.Fprintf(log, "building %s %s\n", name, sdkVersion)
 	dir, err := os.MkdirTemp("", "ferrule-e2e")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	cmd := exec.CommandContext(ctx, "go", "install", "github.com/modelcontextprotocol/go-sdk/conformance/everything-server@"+sdkVersion)
+	cmd := exec.CommandContext(ctx, "go", "install", "github.com/modelcontextprotocol/go-sdk/conformance/"+name+"@"+sdkVersion) //nolint:gosec // one of two names
 	cmd.Env = append(os.Environ(), "GOBIN="+dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go install: %w: %s", err, bytes.TrimSpace(out))
 	}
-	return move(filepath.Join(dir, "everything-server"+exe()), t.everything())
+	return move(filepath.Join(dir, name+exe()), program)
 }
 
 // move copies a program to where it stays, in one step as others see it.

@@ -36,6 +36,7 @@ type part struct {
 func parts() []part {
 	return []part{
 		{"conformance", conformance},
+		{"client", clientSuite},
 		{"elicit", elicit},
 		{"servers", servers},
 		{"http", httpServers},
