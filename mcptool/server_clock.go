@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // errTimeout is in the tree of an error about a server that took too long.
