@@ -272,7 +272,7 @@ func (c *conversation) still() string {
 	var names []string
 	c.mu.Lock()
 	for _, l := range c.lost {
-		names = append(names, fmt.Sprintf("%s (%s, given up %s ago)", l.first.CalledAs, l.first.ID, time.Since(l.at).Round(time.Second)))
+		names = append(names, fmt.Sprintf("%s (%s, given up %s ago)", l.called(), l.first.ID, time.Since(l.at).Round(time.Second)))
 	}
 	turns := slices.Collect(maps.Keys(c.working))
 	c.mu.Unlock()
