@@ -160,7 +160,7 @@ func TestChild(t *testing.T) {
 	t.Run("M1 a long message", func(t *testing.T) {
 		t.Parallel()
 		l := dial(t, child(t, "both"), oldEra, nil)
-		text := `{"text":"` + strings.Repeat("x", 3<<20) + `"}`
+		text := `{"text":"` + strings.Repeat("x", 1<<20) + `"}`
 		if got, err := l.do(t.Context(), "echo", json.RawMessage(text), nil); err != nil || string(got) != text {
 			t.Errorf("got %d bytes, %v, want %d", len(got), err, len(text))
 		}
