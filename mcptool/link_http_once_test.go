@@ -1,11 +1,13 @@
 package mcptool
 
 import (
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -70,6 +72,24 @@ func TestHTTPLinkSendsOnce(t *testing.T) {
 		}
 		if n, err := b.Read(make([]byte, 1)); n != 0 || err == nil {
 			t.Errorf("a body that was given up: got %d bytes, %v", n, err)
+		}
+	})
+
+	t.Run("M6 a connection that was closed before the call has not carried it", func(t *testing.T) {
+		s := newWebServer(t)
+		l, err := newHTTPLink(t.Context(), Server{URL: s.URL}, webClient(), newEra, listener{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := dialCounted(ctx, network, address)
+			if err == nil {
+				err = c.Close()
+			}
+			return c, err
+		}
+		if err := l.start(t.Context()); !errors.Is(err, errUnsent) {
+			t.Errorf("got %v, want errUnsent", err)
 		}
 	})
 

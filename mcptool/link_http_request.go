@@ -9,16 +9,15 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 )
 
 const (
 	maxRedirects = 3
-	// drainTime and drainBytes are what is spent on the rest of an answer, so that
+	// tailTime and tailBytes are what is spent on the rest of an answer, so that
 	// its connection can be used again.
-	drainTime  = 250 * time.Millisecond
-	drainBytes = 64 << 10
+	tailTime  = 250 * time.Millisecond
+	tailBytes = 64 << 10
 )
 
 // httpReply is the answer to one HTTP request, whose body is not read yet. It is
@@ -38,13 +37,13 @@ func (l *httpLink) send(ctx context.Context, method string, header http.Header, 
 	// context hangs on that of the caller only until then.
 	request, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(ctx, cancel)
-	unlife := context.AfterFunc(l.life, cancel)
+	unlife := context.AfterFunc(l.life, cancel) //nolint:contextcheck // it ends with both
 	stop := func() {
 		unhook()
 		unlife()
 		cancel()
 	}
-	res, unrun, err := l.roundTrip(request, method, header, body)
+	res, unrun, err := l.roundTrip(request, method, header, body) //nolint:bodyclose // the reply closes it
 	if err != nil {
 		stop()
 		return nil, unrun, err
@@ -68,7 +67,7 @@ func (r *httpReply) finish() {
 	}
 	go func() {
 		defer r.l.work.Done()
-		late := time.AfterFunc(drainTime, r.cancel)
+		late := time.AfterFunc(tailTime, r.cancel)
 		drainBody(r.Body)
 		late.Stop()
 		r.cancel()
@@ -77,7 +76,7 @@ func (r *httpReply) finish() {
 
 // drainBody reads the little that may be left of a body, and closes it.
 func drainBody(body io.ReadCloser) {
-	_, _ = io.CopyN(io.Discard, body, drainBytes)
+	_, _ = io.CopyN(io.Discard, body, tailBytes)
 	_ = body.Close()
 }
 
@@ -111,7 +110,8 @@ func (l *httpLink) roundTrip(ctx context.Context, method string, header http.Hea
 
 // attempt sends a request once.
 func (l *httpLink) attempt(ctx context.Context, method string, at *url.URL, header http.Header, body []byte) (*http.Response, bool, error) {
-	req, err := http.NewRequestWithContext(ctx, method, at.String(), nil)
+	var over trace
+	req, err := http.NewRequestWithContext(over.watch(ctx), method, at.String(), nil)
 	if err != nil {
 		return nil, true, errors.New("url: got what is no URL")
 	}
@@ -133,47 +133,9 @@ func (l *httpLink) attempt(ctx context.Context, method string, at *url.URL, head
 	}
 	res, err := l.transport.RoundTrip(req)
 	if err != nil {
-		return nil, sent == nil || sent.cut(), err
+		return nil, sent == nil || sent.cut() || over.untouched(), err
 	}
 	return res, false, nil
-}
-
-// onceBody is the body of a request, which can be read once. A message whose last
-// byte was never read has not been sent: the server has no whole message.
-type onceBody struct {
-	mu   sync.Mutex
-	rest []byte
-	shut bool
-}
-
-func (b *onceBody) Read(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.shut {
-		return 0, http.ErrBodyReadAfterClose
-	}
-	if len(b.rest) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, b.rest)
-	b.rest = b.rest[n:]
-	return n, nil
-}
-
-func (b *onceBody) Close() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.shut = true
-	return nil
-}
-
-// cut says whether the body was not read to its end, and sees to it that it
-// never is: the transport may still hold it when it has given up.
-func (b *onceBody) cut() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.shut = true
-	return len(b.rest) > 0
 }
 
 // headers are those of every request: the configured ones, and the session's.
