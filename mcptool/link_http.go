@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -91,7 +92,7 @@ func newHTTPLink(ctx context.Context, s Server, who introduction, wanted era, he
 		farewell: farewellTime,
 		transport: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment, // never for loopback
-			DialContext:            dialCounted,
+			DialContext:            (&net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second}).DialContext,
 			TLSHandshakeTimeout:    dialTime,
 			ForceAttemptHTTP2:      true,
 			DisableCompression:     true, // a compressed stream comes late

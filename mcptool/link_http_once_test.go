@@ -76,20 +76,20 @@ func TestHTTPLinkSendsOnce(t *testing.T) {
 	})
 
 	t.Run("M6 a connection that was closed before the call has not carried it", func(t *testing.T) {
-		s := newWebServer(t)
-		l, err := newHTTPLink(t.Context(), Server{URL: s.URL}, webClient(), newEra, listener{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-			c, err := dialCounted(ctx, network, address)
-			if err == nil {
-				err = c.Close()
+		for writes, want := range map[int]bool{0: true, 1: false} {
+			l, err := newHTTPLink(t.Context(), Server{URL: "http://127.0.0.1"}, webClient(), newEra, listener{}, nil)
+			if err != nil {
+				t.Fatal(err)
 			}
-			return c, err
-		}
-		if err := l.start(t.Context()); !errors.Is(err, errUnsent) {
-			t.Errorf("got %v, want errUnsent", err)
+			here, there := net.Pipe()
+			defer there.Close()
+			l.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+				return &brokenConn{here, writes}, nil
+			}
+			err = l.start(t.Context())
+			if errors.Is(err, errUnsent) != want || !errors.Is(err, net.ErrClosed) {
+				t.Errorf("%d writes: got %v, want unsent: %v", writes, err, want)
+			}
 		}
 	})
 
@@ -123,6 +123,19 @@ func TestHTTPLinkSendsOnce(t *testing.T) {
 		}
 		webWant(t, "requests", len(s.all(func(webRequest) bool { return true })), "0")
 	})
+}
+
+// brokenConn is a connection that breaks after a few writes.
+type brokenConn struct {
+	net.Conn
+	writes int
+}
+
+func (c *brokenConn) Write(p []byte) (int, error) {
+	if c.writes--; c.writes < 0 {
+		return 0, net.ErrClosed
+	}
+	return len(p), nil
 }
 
 // dialTLS connects over HTTPS in the new era.

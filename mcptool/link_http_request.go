@@ -110,8 +110,7 @@ func (l *httpLink) roundTrip(ctx context.Context, method string, header http.Hea
 
 // attempt sends a request once.
 func (l *httpLink) attempt(ctx context.Context, method string, at *url.URL, header http.Header, body []byte) (*http.Response, bool, error) {
-	var over trace
-	req, err := http.NewRequestWithContext(over.watch(ctx), method, at.String(), nil)
+	req, err := http.NewRequestWithContext(ctx, method, at.String(), nil)
 	if err != nil {
 		return nil, true, errors.New("url: got what is no URL")
 	}
@@ -126,14 +125,12 @@ func (l *httpLink) attempt(ctx context.Context, method string, at *url.URL, head
 	}
 	var sent *onceBody
 	if body != nil {
-		// M6: without GetBody the transport cannot send a request again by itself on
-		// another connection.
 		sent = &onceBody{rest: body}
-		req.Body, req.ContentLength = sent, int64(len(body))
+		req.Body, req.ContentLength = sent, int64(len(body)) // and no GetBody
 	}
 	res, err := l.transport.RoundTrip(req)
 	if err != nil {
-		return nil, sent == nil || sent.cut() || over.untouched(), err
+		return nil, sent == nil || sent.cut(), err
 	}
 	return res, false, nil
 }
