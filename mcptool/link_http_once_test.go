@@ -82,7 +82,7 @@ func TestHTTPLinkSendsOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			here, there := net.Pipe()
-			defer there.Close()
+			t.Cleanup(func() { _ = there.Close() })
 			l.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
 				return &brokenConn{here, writes}, nil
 			}
