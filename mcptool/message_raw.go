@@ -42,10 +42,10 @@ func kindName(kind byte) string {
 
 // each gives the members of an object in their order, those of one name as often
 // as they are there.
-func each(raw json.RawMessage, f func(key string, value json.RawMessage)) bool {
+func each(raw json.RawMessage, f func(key string, value json.RawMessage)) {
 	s := scanner{b: raw}
 	s.space()
-	return s.object(f)
+	s.object(f)
 }
 
 // items are the items of an array; ok is false where it is none.
