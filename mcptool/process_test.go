@@ -157,6 +157,21 @@ func TestChild(t *testing.T) {
 		}
 		wantEcho(t, l)
 	})
+	t.Run("M1 a list that has changed is heard", func(t *testing.T) {
+		t.Parallel()
+		var r record
+		l, err := dialStdio(t.Context(), child(t, "both"), testIntroduction(), oldEra, *r.listener(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.close()
+		if _, err := l.do(t.Context(), "notify", nil, nil); err != nil {
+			t.Error(err)
+		}
+		if got := strings.Join(r.lines, "|"); got != "notifications/tools/list_changed {}" {
+			t.Errorf("got %q", got)
+		}
+	})
 	t.Run("M1 a long message", func(t *testing.T) {
 		t.Parallel()
 		l := dial(t, child(t, "both"), oldEra, nil)
