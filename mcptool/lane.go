@@ -47,7 +47,7 @@ const (
 	strandIdle   = 5 * time.Minute
 )
 
-var errSessionEnded = errors.New("the client session has ended")
+var errLaneClosed = errors.New("the client session has ended")
 
 // lane is that of a client session, made if there is none.
 func (s *server) lane(a audience) (*lane, error) {
@@ -101,7 +101,7 @@ func (ln *lane) shared(ctx context.Context, stateless bool) (*strand, error) {
 	ln.mu.Lock()
 	if ln.closed {
 		ln.mu.Unlock()
-		return nil, errSessionEnded
+		return nil, errLaneClosed
 	}
 	if c := ln.one; c != nil && !c.over() {
 		ln.mu.Unlock()
@@ -215,7 +215,7 @@ func (ln *lane) dial(ctx context.Context) (*strand, error) {
 	}
 	ln.mu.Unlock()
 	l.close()
-	return nil, errSessionEnded
+	return nil, errLaneClosed
 }
 
 // dropLocked closes a connection, on the side.

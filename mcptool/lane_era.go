@@ -139,7 +139,7 @@ func (ln *lane) follow(uri string) error {
 	defer ln.mu.Unlock()
 	switch {
 	case ln.closed:
-		return errSessionEnded
+		return errLaneClosed
 	case ln.followed[uri] != nil:
 		return nil
 	case len(ln.followed) >= maxFollowed:
@@ -176,10 +176,10 @@ func (ln *lane) followStream(ctx context.Context, params json.RawMessage) {
 		if err == nil {
 			_, err = c.link.do(ctx, methodListen, params, &listener{notified: func(method string, params json.RawMessage) { c.hear(nil, method, params) }})
 		}
-		if fault := (*Fault)(nil); errors.As(err, &fault) || errors.Is(err, errSessionEnded) {
+		if fault := (*Fault)(nil); errors.As(err, &fault) || errors.Is(err, errLaneClosed) {
 			return
 		}
-		if time.Since(began) >= steady {
+		if time.Since(began) >= upTime {
 			pause = firstPause
 		}
 		if !rest(ctx, jitter(pause)) {

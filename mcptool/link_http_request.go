@@ -15,10 +15,10 @@ import (
 
 const (
 	maxRedirects = 3
-	// drainTime and drainBytes are what is spent on the rest of an answer, so that
+	// tailTime and tailBytes are what is spent on the rest of an answer, so that
 	// its connection can be used again.
-	drainTime  = 250 * time.Millisecond
-	drainBytes = 64 << 10
+	tailTime  = 250 * time.Millisecond
+	tailBytes = 64 << 10
 )
 
 // httpReply is the answer to one HTTP request, whose body is not read yet. It is
@@ -68,7 +68,7 @@ func (r *httpReply) finish() {
 	}
 	go func() {
 		defer r.l.work.Done()
-		late := time.AfterFunc(drainTime, r.cancel)
+		late := time.AfterFunc(tailTime, r.cancel)
 		drainBody(r.Body)
 		late.Stop()
 		r.cancel()
@@ -77,7 +77,7 @@ func (r *httpReply) finish() {
 
 // drainBody reads the little that may be left of a body, and closes it.
 func drainBody(body io.ReadCloser) {
-	_, _ = io.CopyN(io.Discard, body, drainBytes)
+	_, _ = io.CopyN(io.Discard, body, tailBytes)
 	_ = body.Close()
 }
 

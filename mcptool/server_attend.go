@@ -174,7 +174,7 @@ func (s *server) listenFor(ctx context.Context, l link, params json.RawMessage) 
 		if fault := (*Fault)(nil); errors.As(err, &fault) && fault.Code == codeNoMethod {
 			return
 		}
-		if time.Since(began) >= steady {
+		if time.Since(began) >= upTime {
 			pause = firstPause
 		}
 		select {

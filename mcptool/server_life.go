@@ -63,9 +63,9 @@ func newServer(h *Hub, s Server) *server {
 const (
 	firstPause = 500 * time.Millisecond
 	longPause  = time.Minute
-	// steady is how long a connection must have lasted for the pauses to begin
+	// upTime is how long a connection must have lasted for the pauses to begin
 	// anew: a server that dies at its first breath each time is tried ever less.
-	steady = time.Minute
+	upTime = time.Minute
 )
 
 // live keeps the hub's own connection until ctx ends.
@@ -79,7 +79,7 @@ func (s *server) live(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if lasted >= steady {
+		if lasted >= upTime {
 			pause = firstPause
 		}
 		s.enter(stateWaiting, err.Error())
