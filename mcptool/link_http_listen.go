@@ -21,7 +21,7 @@ func (l *httpLink) listen() {
 		switch {
 		case err == nil:
 			opened = true
-			_, err = l.read(nil, r, &at)
+			_, err = l.read(l.life, nil, r, &at)
 			r.close()
 			if at.moved || time.Since(began) > steady {
 				wait = resumeWait

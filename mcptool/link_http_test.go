@@ -175,6 +175,19 @@ func TestHTTPLinkSessionEnds(t *testing.T) {
 		}
 	})
 
+	t.Run("a server that does not let go is left", func(t *testing.T) {
+		s := newWebServer(t)
+		s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodDelete {
+				<-r.Context().Done()
+			}
+			s.ServeHTTP(w, r)
+		})
+		l := s.dial(oldEra, listener{})
+		l.(*httpLink).farewell = 10 * time.Millisecond
+		l.close()
+	})
+
 	t.Run("close ends what is under way", func(t *testing.T) {
 		s := newWebServer(t)
 		s.post = func(w http.ResponseWriter, r *http.Request, _ message) {
@@ -273,6 +286,7 @@ func TestHTTPLinkNewEra(t *testing.T) {
 			webJSON(w, 400, message{fault: &Fault{Code: -32000, Message: "Server not initialized"}})
 		},
 		"404": http.NotFound,
+		"202": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) },
 	} {
 		t.Run("M1 a server of the old era is known by its refusal: "+name, func(t *testing.T) {
 			s := newWebServer(t)
@@ -286,7 +300,7 @@ func TestHTTPLinkNewEra(t *testing.T) {
 
 	t.Run("what wants authorization may speak either era", func(t *testing.T) {
 		s := newWebServer(t)
-		s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "who are you", 401) })
+		s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "who are you", http.StatusUnauthorized) })
 		_, err := dialHTTP(t.Context(), Server{URL: s.URL}, webClient(), newEra, listener{}, nil)
 		if err == nil || errors.Is(err, errOtherEra) || !strings.Contains(err.Error(), `headers: {Authorization: "Bearer ${secret:NAME}"}`) {
 			t.Errorf("got %v, want how to give authorization", err)
