@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ferrule-dev/ferrule/policy"
@@ -149,10 +150,7 @@ func (r *registry) entry(s tool.Source, base bool, t *tool.Tool) *entry {
 	if e.believed {
 		e.claims = t.Claims
 	}
-	switch {
-	case base || r.rt.set.names != Prefix:
-		e.wire = tool.WireName("", t.Name)
-	default:
+	if e.wire = tool.WireName("", t.Name); !r.bare(s, base, e.wire) {
 		e.wire = tool.WireName(s.Name, t.Name)
 	}
 	e.gate = r.rt.set.gateOf(e, false)
@@ -160,6 +158,13 @@ func (r *registry) entry(s tool.Source, base bool, t *tool.Tool) *entry {
 	e.findings = inspect(e)
 	e.shown = e.showOnce()
 	return e
+}
+
+// bare reports whether models see no source in front of a name. Where others have
+// one, a name that looks as if it had one gets it too: it could be taken for a tool
+// of that source, by models and by rules.
+func (r *registry) bare(s tool.Source, base bool, wire string) bool {
+	return base || r.rt.set.names != Prefix || s.Bare && !strings.Contains(wire, "__")
 }
 
 // definitionDigest names a definition: an answer given for one is not good for

@@ -32,8 +32,8 @@ func (c *call) useSecret(ctx context.Context, l *lease, name string, use func([]
 		err = fmt.Errorf("secret %s: refused: Runtime.Secrets is not set", name)
 	default:
 		err = v.Use(ctx, c.entry.wire, c.entry.tool.Secrets, name, func(value []byte) error {
-			if set.noted() {
-				set.emit(c.eventOf(l.req, audit.Event{Kind: audit.Used, Text: name}))
+			if c.turn.noted() {
+				c.turn.emit(c.eventOf(l.req, audit.Event{Kind: audit.Used, Text: name}))
 			}
 			if err := c.unwritten(); err != nil {
 				return err
@@ -45,8 +45,8 @@ func (c *call) useSecret(ctx context.Context, l *lease, name string, use func([]
 	if used || err == nil {
 		return err
 	}
-	if set.noted() {
-		set.emit(c.eventOf(l.req, audit.Event{Kind: audit.Blocked, By: "secrets", Text: err.Error()}))
+	if c.turn.noted() {
+		c.turn.emit(c.eventOf(l.req, audit.Event{Kind: audit.Blocked, By: "secrets", Text: err.Error()}))
 	}
 	return &tool.Error{Kind: tool.Failed, Text: "The tool could not have a secret that it needs.", Detail: err.Error(), Cause: err}
 }

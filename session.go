@@ -21,8 +21,8 @@ import (
 
 // Session is one conversation, for one caller in it. Callers of the same tenant,
 // principal and session name share it: agents of a session, runs one after
-// another. Turns that run at the same time are not ordered with each other. A
-// session is kept until it is closed.
+// another. Turns that run at the same time are not ordered with each other, unless
+// they were begun with TurnOptions.Apart. A session is kept until it is closed.
 type Session struct {
 	rt     *Runtime
 	caller tool.Caller
@@ -182,6 +182,7 @@ type conversation struct {
 	loadedOf *catalogue
 
 	histories histories
+	crowd     crowd
 
 	chosen    atomic.Pointer[policy.Mode] // nil: as the runtime says
 	lookedAt  atomic.Pointer[time.Time]   // when the ledger was last asked for it
