@@ -1,14 +1,9 @@
 package mcptool
 
 import (
-	"context"
-	"io"
 	"log/slog"
-	"net/http"
-	"time"
 
 	"github.com/ferrule-dev/ferrule"
-	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // Mode says which tools a client is listed.
@@ -38,66 +33,6 @@ type Gateway struct {
 	CountTokens func(text string) int
 	// Log is told what goes wrong. Nil: nobody.
 	Log *slog.Logger
+
+	house house
 }
-
-// ServeStdio serves one client until in ends or ctx does. Calls that run then are
-// finished (in ended) or stopped (ctx).
-func (g *Gateway) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, c tool.Caller) error {
-	return nil
-}
-
-// HTTP is how a gateway is served over HTTP.
-type HTTP struct {
-	// Tokens are the bearer tokens, each with the principal it names. A request
-	// without one of them is refused, unless Open.
-	Tokens map[string]string
-	Open   bool // anybody may call, as principal local
-	// Hosts are the values of Host and Origin that are taken, beside loopback
-	// names when the request came to a loopback address. Nil: only those.
-	Hosts []string
-	// MaxBody is how long a request may be. 0: 16 MiB.
-	MaxBody int64
-	// Idle is how long a session of the old era lasts without a request. 0: 1 h.
-	Idle time.Duration
-}
-
-// Handler serves the gateway over streamable HTTP, both eras on one address.
-func (g *Gateway) Handler(o HTTP) http.Handler { return nil }
-
-// Close takes no more requests, waits for those that run until ctx ends, stops
-// what is left, and ends all sessions.
-func (g *Gateway) Close(ctx context.Context) error { return nil }
-
-// joining is who joins.
-type joining struct {
-	caller tool.Caller // principal, tenant, attended; session and client are set by the gateway
-	// stateless: each request stands for itself, and the session is that of the
-	// principal and the client's name (M2), in which many may be at once.
-	stateless bool
-	name      string // of a stateless client, as it calls itself
-	push      stream // where what belongs to no request goes; nil: see client.listen
-}
-
-// client is one client session.
-type client struct{}
-
-// join makes a client session of the old era or of stdio, or finds that of a
-// stateless client.
-func (g *Gateway) join(j joining) (*client, error) { return nil, nil }
-
-// handle takes one message of the client. A request is answered by the last
-// message that is sent to `to`; handle returns after that. It does not panic. The
-// transport calls it on a goroutine for each message of a POST, or for each
-// message of stdio in order of arrival (handle itself must keep the order of
-// initialize, notifications and answers: those return at once).
-func (c *client) handle(ctx context.Context, m message, to stream) {}
-
-// listen has what belongs to no request sent to s, until stop is called.
-func (c *client) listen(s stream) (stop func()) { return func() {} }
-
-// version is the protocol version that was agreed on; "": none yet.
-func (c *client) version() string { return "" }
-
-// leave ends the session: its calls are stopped, its connections closed. It waits
-// for that.
-func (c *client) leave() {}

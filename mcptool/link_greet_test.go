@@ -152,6 +152,19 @@ func TestGreetEither(t *testing.T) {
 			})
 		})
 	}
+	t.Run("without patience a server is waited for", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := &testServer{old: true, deaf: true}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			if _, err := greetEither(ctx, s.pipe(t, listener{}), newEra, testIntroduction(), 0); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("got %v, want that the time is over", err)
+			}
+			if said, err := greetEither(t.Context(), (&testServer{old: true}).pipe(t, listener{}), newEra, testIntroduction(), 0); err != nil || said.era != oldEra {
+				t.Errorf("got %v, %v, want the old era", said, err)
+			}
+		})
+	})
 	t.Run("a server that begins slowly is heard in the new era all the same", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPeer(t, listener{})

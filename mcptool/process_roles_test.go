@@ -85,7 +85,11 @@ func play(role string) int {
 		<-told
 		return 0
 	case "parent": // has a child that takes no hint and holds its output
-		if startOrphan() != nil {
+		if startOrphan(false) != nil {
+			return 8
+		}
+	case "escaped": // has one that has left its group too
+		if startOrphan(true) != nil {
 			return 8
 		}
 	}
@@ -96,7 +100,7 @@ func play(role string) int {
 }
 
 // startOrphan starts a process that takes no hint and holds the output.
-func startOrphan() error {
+func startOrphan(escaped bool) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -104,6 +108,9 @@ func startOrphan() error {
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), childRole+"=orphan")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if escaped {
+		leaveGroup(cmd)
+	}
 	return cmd.Start()
 }
 
@@ -142,6 +149,10 @@ func childMethods() map[string]func(*testCall) (json.RawMessage, error) {
 		"second": func(*testCall) (json.RawMessage, error) {
 			close(second)
 			return json.RawMessage(`{"n":2}`), nil
+		},
+		"notify": func(c *testCall) (json.RawMessage, error) {
+			c.notify("notifications/tools/list_changed", `{}`)
+			return json.RawMessage(`{}`), nil
 		},
 		"wait": func(c *testCall) (json.RawMessage, error) {
 			<-c.ctx.Done()

@@ -157,10 +157,25 @@ func TestChild(t *testing.T) {
 		}
 		wantEcho(t, l)
 	})
+	t.Run("M1 a list that has changed is heard", func(t *testing.T) {
+		t.Parallel()
+		var r record
+		l, err := dialStdio(t.Context(), child(t, "both"), testIntroduction(), oldEra, *r.listener(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.close()
+		if _, err := l.do(t.Context(), "notify", nil, nil); err != nil {
+			t.Error(err)
+		}
+		if got := strings.Join(r.lines, "|"); got != "notifications/tools/list_changed {}" {
+			t.Errorf("got %q", got)
+		}
+	})
 	t.Run("M1 a long message", func(t *testing.T) {
 		t.Parallel()
 		l := dial(t, child(t, "both"), oldEra, nil)
-		text := `{"text":"` + strings.Repeat("x", 3<<20) + `"}`
+		text := `{"text":"` + strings.Repeat("x", 1<<20) + `"}`
 		if got, err := l.do(t.Context(), "echo", json.RawMessage(text), nil); err != nil || string(got) != text {
 			t.Errorf("got %d bytes, %v, want %d", len(got), err, len(text))
 		}

@@ -6,7 +6,10 @@ import (
 	"bufio"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -42,15 +45,26 @@ func newHolders(t *testing.T) *holders {
 	return h
 }
 
-// wantStarted waits until so many processes hold it.
-func (h *holders) wantStarted(t *testing.T, n int) {
+// wantStarted waits until so many processes hold it, and gives their numbers.
+func (h *holders) wantStarted(t *testing.T, n int) []int {
 	t.Helper()
+	var all []int
 	for range n {
-		if _, err := h.r.ReadString('\n'); err != nil {
+		line, err := h.r.ReadString('\n')
+		if err != nil {
 			t.Fatalf("a process did not start: %v", err)
 		}
+		pid, err := strconv.Atoi(strings.TrimSpace(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, pid)
 	}
+	return all
 }
+
+// leaveGroup lets a process begin a session of its own.
+func leaveGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 // wantGone waits until no process holds it.
 func (h *holders) wantGone(t *testing.T) {
@@ -98,6 +112,17 @@ func TestChildLeavesNothing(t *testing.T) {
 		}
 		h.wantGone(t) // before anybody closes the link
 		<-l.ended()
+	})
+	t.Run("a process that has left the group does not hold up the end", func(t *testing.T) {
+		t.Parallel()
+		h := newHolders(t)
+		l := dial(t, child(t, "escaped", childPipe+"="+h.path), oldEra, nil)
+		escaped := h.wantStarted(t, 2)[1] // it starts after its parent, and is ours to end
+		l.close()
+		if err := syscall.Kill(escaped, syscall.SIGKILL); err != nil {
+			t.Errorf("it has not left the group: %v", err)
+		}
+		h.wantGone(t)
 	})
 	t.Run("M1 a handshake that fails leaves nothing", func(t *testing.T) {
 		t.Parallel()
