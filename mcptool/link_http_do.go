@@ -40,6 +40,7 @@ func (l *httpLink) do(ctx context.Context, method string, params json.RawMessage
 	c := &httpCall{id: strconv.AppendInt(nil, l.last.Add(1), 10), method: method, hears: l.own}
 	if hears != nil {
 		c.hears = &httpHearing{listener: *hears}
+		defer c.hears.stop()
 	}
 	if l.speaks == newEra {
 		params = withIntroduction(params, newVersion, l.who)

@@ -15,16 +15,22 @@ import (
 type httpHearing struct {
 	listener
 
-	mu sync.Mutex
+	mu   sync.Mutex
+	over bool // its call has ended: it hears no more
 }
 
 func (h *httpHearing) notify(method string, params json.RawMessage) {
-	if h.notified == nil {
-		return
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.notified(method, params)
+	if h.notified != nil && !h.over {
+		h.notified(method, params)
+	}
+}
+
+func (h *httpHearing) stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.over = true
 }
 
 // expect keeps a call, so that progress finds it on whatever stream it comes.

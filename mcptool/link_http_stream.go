@@ -145,7 +145,7 @@ func (l *httpLink) get(ctx context.Context, id string, known bool) (*httpReply, 
 	if err != nil {
 		return nil, &unreachable{err}
 	}
-	if r.StatusCode == http.StatusNotFound && !known {
+	if r.StatusCode == http.StatusNotFound && !known || transient(r.StatusCode) {
 		r.finish()
 		return nil, &statusError{status: r.StatusCode}
 	}
@@ -180,9 +180,13 @@ func (u *unreachable) Unwrap() error { return u.error }
 // passing says whether a GET may succeed if it is tried again.
 func passing(err error) bool {
 	if refusal, ok := errors.AsType[*statusError](err); ok {
-		return refusal.status >= 500 && refusal.status != http.StatusNotImplemented ||
-			refusal.status == http.StatusTooManyRequests || refusal.status == http.StatusRequestTimeout
+		return transient(refusal.status)
 	}
 	_, ok := errors.AsType[*unreachable](err)
 	return ok
+}
+
+func transient(status int) bool {
+	return status >= 500 && status != http.StatusNotImplemented ||
+		status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
 }
