@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -41,6 +42,7 @@ func play(role string) int {
 		defer pipe.Close()
 	}
 	s := &testServer{methods: childMethods()}
+	maps.Copy(s.methods, childTools())
 	switch role {
 	case "old":
 		s.old = true

@@ -23,6 +23,8 @@ func (e *timeoutError) Error() string {
 	return fmt.Sprintf("server %s did not answer within %s", e.server, e.after)
 }
 
+func (s *server) tooLong() error { return &timeoutError{s.Name, s.timeout()} }
+
 func (e *timeoutError) Unwrap() error { return errTimeout }
 
 // clock ends a context once the server has had its time. It stands still while the

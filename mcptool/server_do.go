@@ -21,7 +21,7 @@ const maxRounds = 100
 // sent), errTimeout, or context.Cause. What else there is: the connection broke,
 // and the request may have run.
 func (s *server) do(ctx context.Context, x exchange, method string, params json.RawMessage) (json.RawMessage, error) {
-	ctx, k := newClock(ctx, s.timeout(), &timeoutError{s.Name, s.timeout()})
+	ctx, k := newClock(ctx, s.timeout(), s.tooLong())
 	defer k.end()
 	if method == methodListen {
 		k.stop() // for ever
