@@ -63,12 +63,11 @@ func (d *door) serveNew(w *replier, r *http.Request, principal, version string) 
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	a := &response{w: w, out: newSink(w, d.write), beat: d.beat}
-	defer a.finish()
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	a.cancel = cancel
-	a.timer = time.AfterFunc(d.beat, a.alive)
+	a := &response{w: w, out: newSink(w, d.write), beat: d.beat, cancel: cancel}
+	defer a.finish()
+	a.begin()
 	room.handle(ctx, m, a)
 }
 
@@ -86,6 +85,12 @@ type response struct {
 }
 
 var _ stream = (*response)(nil)
+
+func (a *response) begin() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.timer = time.AfterFunc(a.beat, a.alive)
+}
 
 func (a *response) send(m message) error {
 	a.mu.Lock()
