@@ -195,6 +195,10 @@ func (c *client) version() string {
 	return c.agreed
 }
 
+// until has f called, on a goroutine of its own, when the session ends, whoever
+// ends it.
+func (c *client) until(f func()) (stop func() bool) { return context.AfterFunc(c.ctx, f) }
+
 // shut takes no more requests, and ends what would not end by itself.
 func (c *client) shut() {
 	c.mu.Lock()

@@ -177,6 +177,13 @@ func (g *Gateway) Close(ctx context.Context) error {
 	return err
 }
 
+// closing says that the gateway takes no more requests.
+func (g *Gateway) closing() bool {
+	g.house.mu.Lock()
+	defer g.house.mu.Unlock()
+	return g.house.closed
+}
+
 // safely runs what must not end the program.
 func (g *Gateway) safely(f func()) {
 	defer func() {
