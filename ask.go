@@ -199,7 +199,7 @@ func (c *call) put(q *policy.Question) *tool.Error {
 		c.withdraw()
 		return c.unasked(err)
 	}
-	if t.set.noted() {
+	if t.noted() {
 		c.emit(audit.Event{Kind: audit.Asked, By: q.Rule, Text: q.Reason + q.Wants, Question: q.ID})
 	}
 	c.askHost(q)
@@ -251,7 +251,7 @@ func (c *call) use(q *policy.Question) (a policy.Answer, waiting bool, failure *
 	case err != nil:
 		return a, false, c.unusable(err)
 	}
-	if c.turn.set.noted() {
+	if c.turn.noted() {
 		c.emit(audit.Event{Kind: audit.Answered, By: a.By, Text: said(&a), Question: q.ID})
 	}
 	if !a.Allow {

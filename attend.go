@@ -83,7 +83,7 @@ func (t *Turn) handOut(to int) {
 	from := t.handed
 	t.handed = to
 	t.balance(from, to)
-	if t.set.record == nil && t.set.observe == nil {
+	if t.set.record == nil && !t.observed() {
 		return
 	}
 	t.handing = true
@@ -114,7 +114,7 @@ func (t *Turn) hear() {
 func (t *Turn) recycle() {
 	c := &t.only
 	if len(t.calls) != 1 || t.calls[0] != c || t.watching != nil || t.schedule != nil || t.waiting != nil || t.hired || t.held != nil ||
-		len(t.hooks) > 0 || t.set.observe != nil || t.shared || c.runs != 1 || len(c.gates()) > 0 {
+		len(t.hooks) > 0 || t.observed() || t.shared || c.runs != 1 || len(c.gates()) > 0 {
 		return
 	}
 	set := t.set

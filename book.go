@@ -50,10 +50,30 @@ func (s *settings) send(e *audit.Event) (kept bool) {
 		e.Time = time.Now()
 	}
 	kept = s.put(e)
-	if s.observe != nil {
-		s.tell(*e)
-	}
+	tell(s.observe, e)
 	return kept
+}
+
+// noted, emit and send are those of the runtime for what happens in a turn, which
+// may have an observer of its own.
+
+func (t *Turn) noted() bool { return t.told != nil || t.set.noted() }
+
+func (t *Turn) emit(e audit.Event) { t.send(&e) }
+
+func (t *Turn) send(e *audit.Event) (kept bool) {
+	kept = t.set.send(e)
+	tell(t.told, e)
+	return kept
+}
+
+// observed reports whether somebody looks on.
+func (t *Turn) observed() bool { return t.told != nil || t.set.observe != nil }
+
+// tell tells all who look on.
+func (t *Turn) tell(e *audit.Event) {
+	tell(t.set.observe, e)
+	tell(t.told, e)
 }
 
 // put puts an event on the record, and reports whether it stays there already.
@@ -96,10 +116,13 @@ func withholding(e audit.Event) audit.Event {
 	return e
 }
 
-// tell tells the observer. A panic there is nobody's failure.
-func (s *settings) tell(e audit.Event) {
+// tell tells an observer, if there is one. A panic there is nobody's failure.
+func tell(observe func(audit.Event), e *audit.Event) {
+	if observe == nil {
+		return
+	}
 	defer func() { _ = recover() }()
-	s.observe(e)
+	observe(*e)
 }
 
 // missing is how many events were not put on the record so far.

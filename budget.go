@@ -75,7 +75,7 @@ func balance(shares []share, left int) (total int) {
 	cut := func(s *share, f func(tool.Result) tool.Result) {
 		before := s.chars
 		*s.res = s.c.tell(f(s.c.untell(*s.res)))
-		if *s = s.c.share(s.res); s.chars < before && s.c.turn.set.noted() {
+		if *s = s.c.share(s.res); s.chars < before && s.c.turn.noted() {
 			e := s.c.resultEvent(audit.Cut, *s.res)
 			e.By, e.Text = "budget", fmt.Sprintf("%d of %d characters are left", s.chars, before)
 			s.c.emit(e)

@@ -89,15 +89,16 @@ type call struct {
 	taken     atomic.Pointer[[]string] // secrets that were taken out before phase 10
 	everAsked atomic.Bool              // it has had a question
 	lost      atomic.Bool              // given up
+	heldUp    atomic.Bool              // it has stood in the queue of its crowd
 	state     state
 	claimed   bool // somebody gives it its result
-	parked    bool // waits for a place of its tool, source or tenant
+	parked    bool // waits for a place of its tool, source or tenant, or in its crowd
 	busy      bool // its question is put before its turn has come
 	pushLater bool // it became ready meanwhile
 	answered  bool // an answer came while somebody led it
 	inline    bool // on the goroutine of who waits
 	ran       bool // the tool was started
-	inside    bool // it holds places in its gates
+	inside    bool // it holds places in its gates, and in its crowd
 	atGate    bool // it stands in the queue of one; guarded by the lock of the gates
 }
 
@@ -146,7 +147,7 @@ func (c *call) emitResult(kind audit.Kind, res tool.Result) (kept bool) {
 // resultEvent is an event about what came of the call.
 func (c *call) resultEvent(kind audit.Kind, res tool.Result) audit.Event {
 	shown := c.recordable(res)
-	if c.turn.set.observe != nil {
+	if c.turn.observed() {
 		shown = copyResult(shown) // who looks cannot change it
 	}
 	e := audit.Event{Kind: kind, Result: &shown, Time: time.Now()}
@@ -232,7 +233,7 @@ func (c *call) emit(e audit.Event) (kept bool) {
 		return true
 	}
 	c.about(c.req, &e)
-	return c.turn.set.send(&e)
+	return c.turn.send(&e)
 }
 
 // eventOf is an event about the call as it stood.
@@ -250,7 +251,7 @@ func (c *call) about(r *tool.Request, e *audit.Event) {
 }
 
 func (c *call) emitBy(kind audit.Kind, who, text string) {
-	if c.turn.set.noted() {
+	if c.turn.noted() {
 		c.emit(audit.Event{Kind: kind, By: who, Text: text})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ferrule-dev/ferrule/policy"
@@ -38,6 +39,7 @@ type entry struct {
 	findings []string
 	gate     *gate // its own cap; nil: none
 	digest   func() string
+	shown    func() *Resolved // made once; nobody changes it
 	rendered *renderings
 	static   *entry // of a form made for one session: the registered one
 	pages    bool   // it reads kept results
@@ -77,6 +79,13 @@ func (e *entry) resolved(hidden string) Resolved {
 		Name: e.wire, Info: e.tool.Clone(), Source: e.source, Claims: copyClaims(e.claims), Class: e.claims.Class(), SideEffect: e.claims.SideEffect(),
 		Varies: e.varies(), Deferred: e.deferred(), Keyed: e.tool.Key != nil, Hidden: hidden, Findings: slices.Clone(e.findings),
 	}
+}
+
+func (e *entry) showOnce() func() *Resolved {
+	return sync.OnceValue(func() *Resolved {
+		r := e.resolved("")
+		return &r
+	})
 }
 
 func copyClaims(c tool.Claims) tool.Claims {
@@ -141,16 +150,21 @@ func (r *registry) entry(s tool.Source, base bool, t *tool.Tool) *entry {
 	if e.believed {
 		e.claims = t.Claims
 	}
-	switch {
-	case base || r.rt.set.names != Prefix:
-		e.wire = tool.WireName("", t.Name)
-	default:
+	if e.wire = tool.WireName("", t.Name); !r.bare(s, base, e.wire) {
 		e.wire = tool.WireName(s.Name, t.Name)
 	}
 	e.gate = r.rt.set.gateOf(e, false)
 	e.digest = sync.OnceValue(func() string { return definitionDigest(s, &t.Info) })
 	e.findings = inspect(e)
+	e.shown = e.showOnce()
 	return e
+}
+
+// bare reports whether models see no source in front of a name. Where others have
+// one, a name that looks as if it had one gets it too: it could be taken for a tool
+// of that source, by models and by rules.
+func (r *registry) bare(s tool.Source, base bool, wire string) bool {
+	return base || r.rt.set.names != Prefix || s.Bare && !strings.Contains(wire, "__")
 }
 
 // definitionDigest names a definition: an answer given for one is not good for

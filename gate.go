@@ -79,15 +79,15 @@ func (c *call) gates() []*gate {
 	return slices.DeleteFunc(all, func(g *gate) bool { return g == nil })
 }
 
-// enter takes a place for a call in each of its gates, or in none; then it waits
-// for one at the first gate that is full. A call whose gate is full of calls
+// enter takes a place for a call in each of its gates, and in the crowd of its
+// session, or in none; then it waits for one where there is none. A call whose gate is full of calls
 // that were given up has its result: it would wait for ever.
 func (c *call) enter() bool {
 	if c.inside || c.known != nil {
 		return true
 	}
 	all := c.gates()
-	if len(all) == 0 {
+	if len(all) == 0 && c.turn.crowd == nil {
 		return true
 	}
 	s := c.turn.set
@@ -104,9 +104,18 @@ func (c *call) enter() bool {
 	return c.inside
 }
 
-// takePlaces takes a place in every gate, or puts the call into the queue of the
-// first that is full. The lock is held.
+// takePlaces takes a place for a call beside those of other turns, and in every
+// gate, or puts it into the queue where it has none. The lock is held.
 func takePlaces(c *call, all []*gate) bool {
+	if w := c.turn.crowd; w != nil && !w.lets(c, w.waiting) {
+		w.hold(c)
+		return false
+	}
+	return takeGates(c, all)
+}
+
+// takeGates is takePlaces for a call that no other turn holds up.
+func takeGates(c *call, all []*gate) bool {
 	if i := slices.IndexFunc(all, (*gate).full); i >= 0 {
 		all[i].waiting = append(all[i].waiting, c)
 		c.atGate = true
@@ -114,6 +123,9 @@ func takePlaces(c *call, all []*gate) bool {
 	}
 	for _, g := range all {
 		g.used++
+	}
+	if w := c.turn.crowd; w != nil {
+		w.running = append(w.running, c)
 	}
 	return true
 }
@@ -135,12 +147,16 @@ func (c *call) atGates(used, lost int) (next []passage) {
 		return nil
 	}
 	c.inside = used == 0
-	return c.turn.set.atGates(c.gates(), used, lost)
+	return c.turn.set.atGates(c, used, lost)
 }
 
-func (s *settings) atGates(all []*gate, used, lost int) (next []passage) {
+func (s *settings) atGates(of *call, used, lost int) (next []passage) {
+	all := of.gates()
 	s.gateLock.Lock()
 	defer s.gateLock.Unlock()
+	if w := of.turn.crowd; w != nil { // one that was given up counts at gates, but holds up nobody
+		next = w.leave(of, next)
+	}
 	for _, g := range all {
 		g.used += used
 		g.lost += lost
@@ -164,7 +180,7 @@ func (s *settings) admit(next []passage) {
 		p := next[0]
 		next = next[1:]
 		if used := p.turn.admitted(p.call, p.placed); p.placed && !used {
-			next = append(next, s.atGates(p.gates(), -1, 0)...)
+			next = append(next, s.atGates(p.call, -1, 0)...)
 		}
 	}
 }

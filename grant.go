@@ -32,7 +32,7 @@ func (c *call) granted(r *policy.Ruling) *policy.Grant {
 
 // answeredBy puts on the record that a grant answered.
 func (c *call) answeredBy(g *policy.Grant) {
-	if c.turn.set.noted() {
+	if c.turn.noted() {
 		c.emit(audit.Event{Kind: audit.Answered, By: "rule " + g.ID, Text: "allow: " + g.Rule, Question: g.Question})
 	}
 }
@@ -46,7 +46,7 @@ func (c *call) grant(q *policy.Question, a policy.Answer) {
 		return
 	}
 	_, err := bounded(c.turn.ctx, ledgerTime, func(ctx context.Context) (string, error) { return set.ledger.Grant(ctx, g) })
-	if err != nil && set.noted() {
+	if err != nil && c.turn.noted() {
 		c.emit(audit.Event{Kind: audit.Found, By: a.By, Text: fmt.Sprintf("%s is allowed this once: the rule could not be kept: %v", g.Rule, err)})
 	}
 }

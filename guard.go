@@ -140,10 +140,10 @@ func (c *call) host(l *lease) tool.Host {
 	if l.runs {
 		h.Outside = l
 	}
-	if l.runs || c.turn.set.observe != nil {
+	if l.runs || c.turn.observed() {
 		h.Send = func(u tool.Update) { c.send(l, u) }
 	}
-	if c.turn.set.secrets != nil || c.turn.set.noted() {
+	if c.turn.set.secrets != nil || c.turn.noted() {
 		h.UseSecret = func(ctx context.Context, name string, use func([]byte) error) error {
 			return c.useSecret(ctx, l, name, use)
 		}

@@ -120,7 +120,7 @@ func (c *call) await(id string) (had durable.Record, failure *tool.Error) {
 
 // joins is the result of a call that was made before, as its own.
 func (c *call) joins(had *durable.Record) tool.Result {
-	if c.turn.set.noted() {
+	if c.turn.noted() {
 		c.emit(audit.Event{Kind: audit.Joined, Text: "it has the result of call " + had.ID})
 	}
 	c.settled = true

@@ -47,10 +47,10 @@ func (c *call) arrive() {
 		}
 	}
 	hidden := c.hidden()
-	if t.set.noted() {
+	if t.noted() {
 		c.emit(audit.Event{Kind: audit.Requested, Args: c.argsAsGiven()})
 	}
-	if hidden != nil && t.set.noted() {
+	if hidden != nil && t.noted() {
 		c.emitDecided(*hidden)
 	}
 	c.keepInput()
@@ -126,7 +126,7 @@ func (c *call) mend(text string) (mended string, changes []string, err error) {
 // claims are those of one form of the input. Failing, nothing is claimed.
 func (c *call) claims(a tool.Args) tool.Claims {
 	claims, err := c.claimsOf(a)
-	if err != nil && c.turn.set.noted() {
+	if err != nil && c.turn.noted() {
 		c.emit(audit.Event{Kind: audit.Found, Name: c.first.CalledAs, Text: fmt.Sprint(err)}) // fmt stands an error that panics
 	}
 	return claims
@@ -155,7 +155,7 @@ func (c *call) judge() {
 	case r.Nobody && c.turn.set.lasting: // somebody may have said it before
 	case r.Verdict == tool.Deny && c.entry.tool.Validate == nil && sure:
 		c.known, c.final = c.denied(r), true
-		if c.turn.set.noted() {
+		if c.turn.noted() {
 			c.emitDecided(r)
 		}
 	case r.Asks():
@@ -296,7 +296,7 @@ func (c *call) change(input json.RawMessage, by by, who string) (changed bool, f
 	}
 	c.req = &r
 	c.by, c.judged, c.look = by, false, true
-	if c.turn.set.noted() {
+	if c.turn.noted() {
 		c.emit(audit.Event{Kind: audit.Changed, By: who, Args: c.argsAs(args.Text())})
 	}
 	return true, nil

@@ -32,15 +32,22 @@ func (r *registry) seen(name string) *entry {
 
 // order is that of sources and of tools with one name, of which the first is
 // seen. It does not depend on what came first: the program's own, then built-in
-// sources, then others, each by name.
+// sources, then others, each by name; last those that may meet, with bare names,
+// by trust.
 func (r *registry) order(a, b *entry) int {
-	switch {
-	case a.base != b.base:
-		if a.base {
+	first := func(a bool) int {
+		if a {
 			return -1
 		}
 		return 1
-	case !a.base && r.rt.set.names != Prefix && a.source.Trust != b.source.Trust:
+	}
+	meets := func(e *entry) bool { return !e.base && (e.source.Bare || r.rt.set.names != Prefix) }
+	switch {
+	case a.base != b.base:
+		return first(a.base)
+	case meets(a) != meets(b):
+		return first(meets(b))
+	case meets(a) && a.source.Trust != b.source.Trust:
 		return int(b.source.Trust) - int(a.source.Trust) // the more trusted first, so that it wins
 	}
 	return strings.Compare(a.source.Name, b.source.Name)

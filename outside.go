@@ -49,11 +49,11 @@ func (l *lease) WentOn(name string) { l.note(audit.WentOn, name) }
 // returned or was given up. It is about the request that the function was given:
 // who leads the call may hold another by now.
 func (l *lease) note(kind audit.Kind, text string) {
-	if !l.underway() || l.call.lost.Load() || !l.turn.set.noted() {
+	if !l.underway() || l.call.lost.Load() || !l.turn.noted() {
 		return
 	}
 	e := l.call.eventOf(l.req, audit.Event{Kind: kind, Text: l.turn.set.scrubText(text)})
-	l.turn.set.send(&e)
+	l.turn.send(&e)
 }
 
 // underway reports whether a function has not returned. If it has, nothing of its

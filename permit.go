@@ -53,7 +53,7 @@ func (c *call) decide() *tool.Error {
 	switch {
 	case s.decide != nil || t.Permit != nil || t.AskIf != nil:
 		r = c.hearAll()
-	case fresh && c.ruling == nil && !s.noted():
+	case fresh && c.ruling == nil && !c.turn.noted():
 		return nil // allowed, and nothing came between
 	case fresh && c.ruling != nil:
 		r = *c.ruling
@@ -68,7 +68,7 @@ func (c *call) decide() *tool.Error {
 		}
 	}
 	c.rule(r)
-	if s.noted() {
+	if c.turn.noted() {
 		c.emitDecided(r)
 	}
 	if r.Verdict == tool.Deny {

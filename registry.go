@@ -16,7 +16,8 @@ type Collisions string
 
 // Tools of outside sources have their source in front of their name, or bare
 // names: then of two with one name that of the more trusted source is seen, or
-// the second is refused. The program's own tools always win.
+// the second is refused. The program's own tools always win. A source may say for
+// itself that its tools have bare names: see [tool.Source].
 const (
 	Prefix   Collisions = ""
 	Priority Collisions = "priority"
@@ -76,7 +77,7 @@ func (rt *Runtime) Set(s tool.Source, tools ...*tool.Tool) error {
 		return fmt.Errorf("register: %w", err)
 	}
 	if s.Name == "" {
-		s.Trust = tool.Own
+		s.Trust, s.Bare = tool.Own, false
 	}
 	if s.Name == ferruleSource {
 		return fmt.Errorf("register: source %q: the name is Ferrule's own", s.Name)

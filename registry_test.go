@@ -370,13 +370,14 @@ type loading struct {
 	source string
 	trust  tool.Trust
 	tools  []*tool.Tool
+	bare   bool
 }
 
 func (l loading) into(rt *ferrule.Runtime) error {
 	if l.source == "" {
 		return rt.Add(l.tools...)
 	}
-	return rt.Set(tool.Source{Name: l.source, Trust: l.trust}, l.tools...)
+	return rt.Set(tool.Source{Name: l.source, Trust: l.trust, Bare: l.bare}, l.tools...)
 }
 
 // has is what a source brings: each tool answers with its source and name.
@@ -389,6 +390,13 @@ func has(source string, trust tool.Trust, names ...string) loading {
 		}
 		l.tools = append(l.tools, &t)
 	}
+	return l
+}
+
+// bare is a source whose tools have no prefix.
+func bare(source string, trust tool.Trust, names ...string) loading {
+	l := has(source, trust, names...)
+	l.bare = true
 	return l
 }
 
@@ -479,6 +487,43 @@ func TestCollisions(t *testing.T) {
 			[]loading{has("a", tool.MCP, "x"), has("b", tool.MCP, "y"), has("", tool.Own, "z")},
 			map[string]string{"x": "a/x", "y": "b/y", "z": "/z"},
 			0,
+		},
+		{
+			"R4 bare: no prefix, beside sources that have one", ferrule.Prefix, nil,
+			[]loading{bare("a", tool.MCP, "x", "b.c"), has("b", tool.MCP, "x"), has("", tool.Own, "y")},
+			map[string]string{"x": "a/x", tool.WireName("", "b.c"): "a/b.c", "b__x": "b/x", "y": "/y"},
+			0,
+		},
+		{
+			"R4 bare: the most trusted source first, then by its name", ferrule.Prefix, nil,
+			[]loading{bare("a", tool.Web, "x"), bare("b", tool.MCP, "x", "y"), bare("c", tool.MCP, "x", "y"), has("d", tool.SkillTrusted, "x")},
+			map[string]string{"x": "b/x", "y": "b/y", "d__x": "d/x"},
+			3,
+		},
+		{
+			"R4 bare: the program's own always wins, then what is built in", ferrule.Prefix, nil,
+			[]loading{bare("a", tool.SkillTrusted, "x", "y"), has("fs", tool.BuiltIn, "x", "y"), has("", tool.Own, "x")},
+			map[string]string{"x": "/x", "y": "fs/y"},
+			3,
+		},
+		{
+			"R4 bare: by the trust that the operator gives", ferrule.Prefix,
+			map[string]tool.Trust{"b": tool.Own, "a": tool.Web},
+			[]loading{bare("a", tool.SkillTrusted, "x"), bare("b", tool.MCP, "x"), bare("c", tool.SkillTrusted, "x")},
+			map[string]string{"x": "b/x"},
+			2,
+		},
+		{
+			"T6 bare: a name that looks like one of another source keeps its prefix", ferrule.Prefix, nil,
+			[]loading{bare("a", tool.MCP, "b__x", "b._y", "x_"), has("b", tool.MCP, "z")},
+			map[string]string{"a__b__x": "a/b__x", tool.WireName("a", "b._y"): "a/b._y", "x_": "a/x_", "b__z": "b/z"},
+			0,
+		},
+		{
+			"R4 priority: bare or not, names are bare", ferrule.Priority, nil,
+			[]loading{bare("a", tool.Web, "x", "y"), has("b", tool.MCP, "x")},
+			map[string]string{"x": "b/x", "y": "a/y"},
+			1,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -253,11 +253,11 @@ func (c *call) recall() {
 	if c.entry = t.view.tools.find(c.first.CalledAs); c.entry != nil {
 		r := c.first
 		r.Tool, r.Source, r.Name = &c.entry.tool.Info, c.entry.source, c.entry.wire
-		if t.set.noted() {
+		if t.noted() {
 			r.Args, _ = c.entry.tool.Admit(c.input) // else it has none, as it had none then
 		}
 	}
-	if t.set.noted() {
+	if t.noted() {
 		c.emit(audit.Event{Kind: audit.Requested})
 	}
 	c.keepInput()

@@ -33,7 +33,7 @@ func (c *call) tried(outer context.Context) tool.Result {
 		if !ok {
 			break
 		}
-		if c.turn.set.noted() {
+		if c.turn.noted() {
 			c.emit(audit.Event{Kind: audit.Retried, Text: "in " + wait.String() + ": " + res.Err.Error()})
 		}
 		if c.pause(outer, wait) != nil {

@@ -107,7 +107,7 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 	if !c.begin(l, d) {
 		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the call is over.", Cause: errOver}}
 	}
-	if c.turn.set.noted() {
+	if c.turn.noted() {
 		c.emit(audit.Event{Kind: audit.Started, Time: l.began, Text: c.isolatedBy()})
 	}
 	ctx, done := c.join(outer, l)

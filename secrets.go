@@ -32,8 +32,8 @@ func (c *call) useSecret(ctx context.Context, l *lease, name string, use func([]
 		err = fmt.Errorf("secret %s: refused: Runtime.Secrets is not set", name)
 	default:
 		err = v.Use(ctx, c.entry.wire, c.entry.tool.Secrets, name, func(value []byte) error {
-			if set.noted() {
-				set.emit(c.eventOf(l.req, audit.Event{Kind: audit.Used, Text: name}))
+			if c.turn.noted() {
+				c.turn.emit(c.eventOf(l.req, audit.Event{Kind: audit.Used, Text: name}))
 			}
 			if err := c.unwritten(); err != nil {
 				return err
@@ -45,8 +45,8 @@ func (c *call) useSecret(ctx context.Context, l *lease, name string, use func([]
 	if used || err == nil {
 		return err
 	}
-	if set.noted() {
-		set.emit(c.eventOf(l.req, audit.Event{Kind: audit.Blocked, By: "secrets", Text: err.Error()}))
+	if c.turn.noted() {
+		c.turn.emit(c.eventOf(l.req, audit.Event{Kind: audit.Blocked, By: "secrets", Text: err.Error()}))
 	}
 	return &tool.Error{Kind: tool.Failed, Text: "The tool could not have a secret that it needs.", Detail: err.Error(), Cause: err}
 }
@@ -118,6 +118,18 @@ func (s *settings) scrubText(text string) string {
 		text, _ = s.secrets.Scrub(text)
 	}
 	return text
+}
+
+// scrubBytes is a text without values; the same one where there were none.
+func (s *settings) scrubBytes(text []byte) []byte {
+	if !s.secrets.Live() || len(text) == 0 {
+		return text
+	}
+	clean, found := s.secrets.Scrub(string(text))
+	if len(found) == 0 {
+		return text
+	}
+	return []byte(clean)
 }
 
 // scrubEvent takes values out of the texts of an event. Results and updates have

@@ -21,8 +21,8 @@ import (
 
 // Session is one conversation, for one caller in it. Callers of the same tenant,
 // principal and session name share it: agents of a session, runs one after
-// another. Turns that run at the same time are not ordered with each other. A
-// session is kept until it is closed.
+// another. Turns that run at the same time are not ordered with each other, unless
+// they were begun with TurnOptions.Apart. A session is kept until it is closed.
 type Session struct {
 	rt     *Runtime
 	caller tool.Caller
@@ -91,6 +91,10 @@ func (s *Session) View(ctx context.Context) *View {
 func (s *Session) Call(ctx context.Context, name, input string) tool.Result {
 	return s.View(ctx).Do(ctx, tool.Call{Name: name, Input: json.RawMessage(input)})[0]
 }
+
+// Scrub takes secrets that were given out so far out of a text that goes to a
+// client beside results. Where there are none in it, it is the same slice.
+func (s *Session) Scrub(text []byte) []byte { return s.rt.set.scrubBytes(text) }
 
 // Refresh asks the host for the program's own tools, and has descriptions,
 // schemas and Enabled, where they are functions, evaluated anew. The next view
@@ -178,6 +182,7 @@ type conversation struct {
 	loadedOf *catalogue
 
 	histories histories
+	crowd     crowd
 
 	chosen    atomic.Pointer[policy.Mode] // nil: as the runtime says
 	lookedAt  atomic.Pointer[time.Time]   // when the ledger was last asked for it

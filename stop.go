@@ -201,7 +201,7 @@ func (t *Turn) giveUp(l *lease) {
 	next := c.atGates(0, 1)
 	t.mu.Unlock()
 	t.set.admit(next)
-	if t.set.noted() {
+	if t.noted() {
 		c.emit(audit.Event{Kind: audit.GivenUp, Text: cause.Error()})
 	}
 	if already {
@@ -250,10 +250,10 @@ func (t *Turn) late(c *call, res tool.Result) bool {
 		return false
 	}
 	t.set.admit(c.atGates(-1, -1))
-	if t.set.noted() {
+	if t.noted() {
 		c.emitResult(audit.Late, c.scrubbed(res))
 	}
-	if err := c.returns(); err != nil && t.set.noted() {
+	if err := c.returns(); err != nil && t.noted() {
 		c.emit(audit.Event{Kind: audit.Found, Text: err.Error()})
 	}
 	t.view.session.conv.found(c)

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -28,8 +29,10 @@ type Turn struct {
 	serial uint64 // of all turns of the runtime
 	hooks  []Hook
 	limit  int
-	lends  bool // HandBack
-	quiet  bool // begun by Do: Wait starts the work
+	told   func(audit.Event) // Observe
+	crowd  *crowd            // Apart; nil: it looks at no other turn
+	lends  bool              // HandBack
+	quiet  bool              // begun by Do: Wait starts the work
 	// It is only thought of: nothing runs, and there is no event.
 	imagined bool
 
@@ -94,6 +97,16 @@ type TurnOptions struct {
 	Hooks []Hook
 	// Limit is how many of its calls run at once. 0: as the runtime says.
 	Limit int
+	// Observe is told what happens in this turn, beside Runtime.Observe and by
+	// the same rules. Nil: nobody.
+	Observe func(audit.Event)
+	// Apart makes the turn one of many that a session has at the same time, each
+	// for calls that know nothing of the others: a call starts only while no call
+	// of another such turn of the session runs that it conflicts with. Who waits
+	// for a person, or for anything else, holds up nobody. A tool that begins such
+	// a turn of its own session waits for itself. Zero: turns that run at the same
+	// time are not ordered with each other.
+	Apart bool
 }
 
 // Number is the turn's place in its session, from 1. With a ledger numbers are
@@ -110,7 +123,7 @@ func (v *View) begin(ctx context.Context, o TurnOptions) *Turn {
 	if t == nil {
 		t = new(Turn)
 	}
-	t.view, t.set, t.ctx, t.lends = v, set, ctx, o.HandBack
+	t.view, t.set, t.ctx, t.lends, t.told = v, set, ctx, o.HandBack, o.Observe
 	t.serial = t.set.serials.Add(1)
 	t.cond.L = &t.mu
 	t.hooks, t.limit = t.set.hooks, t.set.limit
@@ -123,6 +136,9 @@ func (v *View) begin(ctx context.Context, o TurnOptions) *Turn {
 	}
 	if o.Limit > 0 {
 		t.limit = o.Limit
+	}
+	if o.Apart {
+		t.crowd = &s.conv.crowd
 	}
 	t.number = s.conv.begin(t, o.Number)
 	t.lookBack()

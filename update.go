@@ -85,7 +85,7 @@ func (c *call) pass(o *outflow, l *lease, u tool.Update) {
 	if l.runs {
 		o.keep(u)
 	}
-	if c.turn.set.observe == nil {
+	if !c.turn.observed() {
 		return
 	}
 	if u = c.recordableUpdate(u); u.Content != nil {
@@ -93,7 +93,7 @@ func (c *call) pass(o *outflow, l *lease, u tool.Update) {
 	}
 	u.Text = valid(u.Text)
 	o.enqueue(c.eventOf(l.req, audit.Event{Kind: audit.Updated, Update: &u}))
-	c.turn.set.deliver(o)
+	c.turn.deliver(o)
 }
 
 func copyBlock(b *tool.Content) *tool.Content {
@@ -254,21 +254,21 @@ func (o *outflow) dequeue() (e audit.Event, ok bool) {
 
 // deliver has the observer told of all that waits. The mutex of the outflow is
 // held.
-func (s *settings) deliver(o *outflow) {
+func (t *Turn) deliver(o *outflow) {
 	if !o.delivering {
 		o.delivering = true
-		go s.tellAll(o)
+		go t.tellAll(o)
 	}
 }
 
-func (s *settings) tellAll(o *outflow) {
+func (t *Turn) tellAll(o *outflow) {
 	defer func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		o.delivering = false
 		o.cond.Broadcast()
 		if len(o.queue) > 0 { // the observer has ended this goroutine
-			s.deliver(o)
+			t.deliver(o)
 		}
 	}()
 	for {
@@ -279,28 +279,28 @@ func (s *settings) tellAll(o *outflow) {
 			return
 		}
 		e.Time = time.Now()
-		s.tell(e)
+		t.tell(&e)
 	}
 }
 
 // tellEnd tells of a call's result: the observer behind all that the call has
 // said. It reports whether that stays on the record already.
 func (c *call) tellEnd(res tool.Result) (kept bool) {
-	set, o := c.turn.set, c.flow(false)
+	t, o := c.turn, c.flow(false)
 	switch {
-	case !set.noted():
+	case !t.noted():
 		return true
 	case o == nil:
 		return c.emitResult(audit.Ended, res)
 	}
 	e := c.eventOf(c.req, c.resultEvent(audit.Ended, res))
-	if kept = set.put(&e); set.observe == nil {
+	if kept = t.set.put(&e); !t.observed() {
 		return kept
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.queue = append(o.queue, e)
-	set.deliver(o)
+	t.deliver(o)
 	return kept
 }
 
@@ -309,7 +309,7 @@ func (c *call) tellEnd(res tool.Result) (kept bool) {
 // observer itself that waits.
 func (t *Turn) drain(calls []*call) {
 	waits := func(c *call) bool { return c.flow(false) != nil }
-	if t.set.observe == nil || !slices.ContainsFunc(calls, waits) {
+	if !t.observed() || !slices.ContainsFunc(calls, waits) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(t.ctx, grace)

@@ -2,6 +2,7 @@ package ferrule
 
 import (
 	"context"
+	"iter"
 	"reflect"
 	"slices"
 	"strconv"
@@ -126,6 +127,23 @@ func (v *View) Names() []string {
 	return names
 }
 
+// Offered are the tools of [View.Names], with all that is known of each. It is
+// shared, so that asking again costs nothing: it must not be changed.
+func (v *View) Offered() iter.Seq[Resolved] {
+	return func(yield func(Resolved) bool) {
+		for _, e := range v.tools.list {
+			if !e.deferred() && !yield(*e.shown()) {
+				return
+			}
+		}
+		for _, e := range v.loaded.entries() {
+			if !yield(*e.shown()) {
+				return
+			}
+		}
+	}
+}
+
 // loadedSet are the deferred tools of one set that a session has loaded, in that
 // order. A session that loads another one gets a new set, so that views stay.
 // Nil is none.
@@ -210,7 +228,12 @@ func (s *toolset) find(name string) *entry {
 // the order of the calls, whatever happens. It waits for people who are asked.
 // Ending ctx stops it: see [Turn].
 func (v *View) Do(ctx context.Context, calls ...tool.Call) []tool.Result {
-	t := v.begin(ctx, TurnOptions{})
+	return v.DoTurn(ctx, TurnOptions{}, calls...)
+}
+
+// DoTurn is [View.Do] for a turn with options.
+func (v *View) DoTurn(ctx context.Context, o TurnOptions, calls ...tool.Call) []tool.Result {
+	t := v.begin(ctx, o)
 	t.quiet = true // Wait, below, looks at what may run on this goroutine
 	t.add(calls)
 	results := t.Wait()

@@ -83,7 +83,7 @@ func (c *call) begin(l *lease, d time.Duration) bool {
 	c.leased = l
 	if l.runs {
 		c.ran, c.failed, c.stops, c.suspends = true, false, false, false
-		if t.set.noted() {
+		if t.noted() {
 			c.started = l.began
 		}
 	}

@@ -221,6 +221,9 @@ func (t *Turn) keep(c *call, res tool.Result) {
 	if !c.lost.Load() && c.inside {
 		c.leave() // it had its places, and was stopped before it began
 	}
+	if c.heldUp.Load() {
+		c.stepAside()
+	}
 	t.mu.Lock()
 	t.results[c.index] = res
 	c.state = over

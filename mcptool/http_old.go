@@ -16,11 +16,6 @@ const (
 	fieldLastEvent = "Last-Event-Id"
 )
 
-// versions are all that are spoken, the newest first.
-func versions() []string {
-	return []string{newVersion, oldVersion, "2025-06-18", "2025-03-26", "2024-11-05"}
-}
-
 // oldEraVersion says whether a version is one with sessions. "" is: clients did
 // not always say.
 func oldEraVersion(v string) bool {

@@ -2,11 +2,16 @@ package mcptool
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // Hub keeps connections to MCP servers, and their tools registered with a
@@ -22,6 +27,18 @@ type Hub struct {
 	// Log is told what happens to servers, and what they write to stderr. Nil:
 	// nobody.
 	Log *slog.Logger
+
+	// dial makes a connection to a server in the era of the introduction's version.
+	// Nil: as the server says. Tests have their own.
+	dial func(ctx context.Context, s *server, who introduction, hears *listener) (link, error)
+
+	mu       sync.Mutex
+	servers  []*server // nil: not started
+	watchers map[int]func(server, what string)
+	watched  int                     // watchers there ever were
+	own      map[ownKey]*ownAudience // of sessions that have no client
+	end      context.CancelFunc
+	going    sync.WaitGroup // the lives of servers
 }
 
 // Status is how a server stands.
@@ -42,57 +59,173 @@ type Status struct {
 type Quarantined struct{ Tool, Why string }
 
 // Start connects to all servers at the same time, and returns before they have
-// answered.
-func (h *Hub) Start(ctx context.Context) error { return nil }
-
-// Settled waits until each server has answered, or failed, once.
-func (h *Hub) Settled(ctx context.Context) error { return nil }
-
-// Status says how each server stands, in the order of Servers.
-func (h *Hub) Status() []Status { return nil }
-
-// Close ends all connections, and waits for the children.
-func (h *Hub) Close(ctx context.Context) error { return nil }
-
-// server is the server of a name; nil: none. all are those that were reached at
-// least once, or have a cached catalogue, in the order of Servers.
-func (h *Hub) server(name string) *server { return nil }
-func (h *Hub) all() []*server             { return nil }
-
-// forget closes the connections of a client session that has ended.
-func (h *Hub) forget(a audience) {}
-
-// watch has f called after a list of a server has changed (tools, prompts,
-// resources: what), until stop is called. Of tools: after the runtime knows it.
-func (h *Hub) watch(f func(server, what string)) (stop func()) { return func() {} }
-
-// server is one server with its connections.
-type server struct {
-	Server
-}
-
-// greeting is what the server said of itself when it was last reached, or what
-// the cache says; nil: it never was.
-func (s *server) greeting() *greeting { return nil }
-
-// definition is a tool as the server defines it, by the server's own name for it.
-func (s *server) definition(name string) json.RawMessage { return nil }
-
-// do sends a request of a client on to the server, over a connection of the
-// client's own, and translates between the eras where it must. M6: it is never
-// sent twice; a connection that broke before is made anew first.
-func (s *server) do(ctx context.Context, x exchange, method string, params json.RawMessage) (json.RawMessage, error) {
-	return nil, nil
-}
-
-// notify sends a notification of a client on (roots changed), if it is connected.
-func (s *server) notify(ctx context.Context, a audience, method string, params json.RawMessage) error {
+// answered: the tools that they had the last time are registered when it does. The
+// connections last until Close, whatever becomes of ctx.
+func (h *Hub) Start(ctx context.Context) error {
+	if h.Runtime == nil {
+		return errors.New("hub: no Runtime")
+	}
+	h.mu.Lock()
+	if h.servers != nil {
+		h.mu.Unlock()
+		return errors.New("hub: started twice")
+	}
+	servers := make([]*server, 0, len(h.Servers))
+	for i := range h.Servers {
+		if err := h.Servers[i].check(h.Servers[:i]); err != nil {
+			h.mu.Unlock()
+			return fmt.Errorf("hub: %w", err)
+		}
+		servers = append(servers, newServer(h, h.Servers[i]))
+	}
+	ctx, h.end = context.WithCancel(context.WithoutCancel(ctx))
+	h.servers = servers
+	h.mu.Unlock()
+	for _, s := range servers {
+		s.recall(ctx)
+		h.going.Go(func() { s.live(ctx) })
+	}
 	return nil
 }
 
-// list is a whole list (prompts/list, resources/list, resources/templates/list)
-// of the server, all pages, as the items' bytes; kept until the server says that
-// it has changed.
-func (s *server) list(ctx context.Context, method string) ([]json.RawMessage, error) {
-	return nil, nil
+// Settled waits until each server has answered, or failed, once.
+func (h *Hub) Settled(ctx context.Context) error {
+	for _, s := range h.started() {
+		select {
+		case <-s.settled:
+		case <-ctx.Done():
+			return fmt.Errorf("hub: waiting for server %s: %w", s.Name, context.Cause(ctx))
+		}
+	}
+	return nil
+}
+
+// Status says how each server stands, in the order of Servers.
+func (h *Hub) Status() []Status {
+	servers := h.started()
+	all := make([]Status, len(servers))
+	for i, s := range servers {
+		all[i] = s.status()
+	}
+	return all
+}
+
+// Close ends all connections, and waits for the children until ctx ends. The tools
+// stay registered; calls of them fail.
+func (h *Hub) Close(ctx context.Context) error {
+	h.mu.Lock()
+	servers, end := h.servers, h.end
+	h.mu.Unlock()
+	if end == nil {
+		return nil
+	}
+	end()
+	done := make(chan struct{})
+	go func() { // outlasts this call only where ctx ends first
+		defer close(done)
+		var closing sync.WaitGroup
+		for _, s := range servers {
+			closing.Go(s.close)
+		}
+		closing.Wait()
+		h.going.Wait()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("hub: servers have not all ended: %w", context.Cause(ctx))
+	}
+}
+
+// Believes says whether the operator believes what a tool of a server claims: it
+// is made for Runtime.Believe.
+func (h *Hub) Believes(from tool.Source, info *tool.Info) bool {
+	i := slices.IndexFunc(h.Servers, func(s Server) bool { return s.Name == from.Name })
+	return i >= 0 && (h.Servers[i].BelieveAll || slices.Contains(h.Servers[i].Believe, info.Name))
+}
+
+func (h *Hub) started() []*server {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.servers
+}
+
+// server is the server of a name; nil: none.
+func (h *Hub) server(name string) *server {
+	if h == nil {
+		return nil
+	}
+	servers := h.started()
+	if i := slices.IndexFunc(servers, func(s *server) bool { return s.Name == name }); i >= 0 {
+		return servers[i]
+	}
+	return nil
+}
+
+// all are the servers that were reached at least once, or have a cached catalogue,
+// in the order of Servers.
+func (h *Hub) all() []*server {
+	if h == nil {
+		return nil
+	}
+	var known []*server
+	for _, s := range h.started() {
+		if s.greeting() != nil {
+			known = append(known, s)
+		}
+	}
+	return known
+}
+
+// forget closes the connections of a client session that has ended, and waits for
+// that.
+func (h *Hub) forget(a audience) {
+	if h == nil {
+		return
+	}
+	var closing sync.WaitGroup
+	for _, s := range h.started() {
+		closing.Go(func() { s.forget(a) })
+	}
+	closing.Wait()
+}
+
+// watch has f called after a list of a server has changed (tools, prompts,
+// resources: what), until stop is called. Of tools: after the runtime knows it.
+func (h *Hub) watch(f func(server, what string)) (stop func()) {
+	if h == nil {
+		return func() {}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.watchers == nil {
+		h.watchers = make(map[int]func(server, what string))
+	}
+	h.watched++
+	id := h.watched
+	h.watchers[id] = f
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.watchers, id)
+	}
+}
+
+// tell tells those who watch.
+func (h *Hub) tell(server, what string) {
+	h.mu.Lock()
+	all := slices.Collect(maps.Values(h.watchers))
+	h.mu.Unlock()
+	for _, f := range all {
+		f(server, what)
+	}
+}
+
+// log is where to write to; never nil.
+func (h *Hub) log() *slog.Logger {
+	if h.Log != nil {
+		return h.Log
+	}
+	return slog.New(slog.DiscardHandler)
 }

@@ -1,6 +1,10 @@
 package mcptool
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/tool"
@@ -37,4 +41,77 @@ type Server struct {
 	AtOnce int
 	// Era forces how it is spoken to: "2025" or "2026". "": what it speaks.
 	Era string
+}
+
+// check says what is wrong with a server, beside others.
+func (s *Server) check(others []Server) error {
+	if s.Name == "" {
+		return errors.New("a server without a name")
+	}
+	if err := s.source().Check(); err != nil {
+		return err
+	}
+	for i := range others {
+		if others[i].Name == s.Name {
+			return fmt.Errorf("two servers of the name %q", s.Name)
+		}
+	}
+	switch {
+	case len(s.Command) == 0 && s.URL == "":
+		return fmt.Errorf("server %s: got neither a command nor a URL, want one of them", s.Name)
+	case len(s.Command) > 0 && s.URL != "":
+		return fmt.Errorf("server %s: got a command and a URL, want one of them", s.Name)
+	case s.Era != "" && s.Era != eraWord(oldEra) && s.Era != eraWord(newEra):
+		return fmt.Errorf("server %s: era: got %q, want %q, %q or none", s.Name, s.Era, eraWord(oldEra), eraWord(newEra))
+	case s.Timeout < 0:
+		return fmt.Errorf("server %s: timeout: got %s, want more than 0, or 0 for 60 s", s.Name, s.Timeout)
+	}
+	return nil
+}
+
+// source is what its tools are registered as.
+func (s *Server) source() tool.Source {
+	return tool.Source{Name: s.Name, Trust: cmp.Or(s.Trust, tool.MCP), Bare: s.Unprefixed}
+}
+
+// place names it for a person, without arguments or a query: they may hold what
+// is not to be shown.
+func (s *Server) place() string {
+	if len(s.Command) > 0 {
+		return filepath.Base(s.Command[0])
+	}
+	return bareURL(s.URL)
+}
+
+func (s *Server) timeout() time.Duration { return cmp.Or(s.Timeout, time.Minute) }
+
+// ways are the eras to speak to the server in, that of the version first; only one
+// where the operator forces it.
+func (s *Server) ways(version string) []era {
+	switch s.Era {
+	case eraWord(oldEra):
+		return []era{oldEra}
+	case eraWord(newEra):
+		return []era{newEra}
+	}
+	if eraOf(version) == newEra {
+		return []era{newEra, oldEra}
+	}
+	return []era{oldEra, newEra}
+}
+
+// eraWord is how configuration names an era.
+func eraWord(e era) string {
+	if e == newEra {
+		return newVersion[:4]
+	}
+	return oldVersion[:4]
+}
+
+// eraOf is the era of a protocol version: versions are dates.
+func eraOf(version string) era {
+	if version >= newVersion {
+		return newEra
+	}
+	return oldEra
 }

@@ -37,6 +37,10 @@ type Caller struct {
 type Source struct {
 	Name  string `json:"name"` // "" for the program's own tools; never with __ in it
 	Trust Trust  `json:"trust"`
+	// Bare: models call its tools by their bare names, whatever others are called;
+	// but for a name with __ in it, which could be taken for a tool of another
+	// source. Zero: as the runtime says.
+	Bare bool `json:"bare,omitempty"`
 }
 
 // Trust is how far a source is believed. The zero value is the least.

@@ -212,6 +212,7 @@ func TestOwnName(t *testing.T) {
 		{"T6 of a source that models do not see", "box", "db.drop", tool.WireName("", "db.drop"), "db.drop"},
 		{"T6 a plain name", "box", "read", "box__read", "box__read"},
 		{"T6 a plain name without its source", "box", "read", "read", "read"},
+		{"T6 of a bare source, with a name that needs its own prefix", "box", "a__read", "box__a__read", "box__a__read"},
 		{"T6 another name for models", "box", "db.drop", "drop", "drop"},
 		{"T6 a source that ends in _", "box_", "read", tool.WireName("box_", "read"), "box___read"},
 	} {

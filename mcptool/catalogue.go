@@ -1,0 +1,260 @@
+package mcptool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// catalogue is the tools of a server, as it was listed last.
+type catalogue struct {
+	tools []*listedTool // in the server's order
+	bad   []Quarantined // of them, and what was left out
+}
+
+// listedTool is one definition and what was made of it.
+type listedTool struct {
+	raw  json.RawMessage // as the server sent it
+	name string
+	tidy json.RawMessage // what clients may be sent of it
+	tool *tool.Tool      // nil: it is quarantined
+	why  string          // it is
+}
+
+// offered are the tools that are not quarantined.
+func (c *catalogue) offered() []*tool.Tool {
+	var all []*tool.Tool
+	for _, t := range c.tools {
+		if t.tool != nil {
+			all = append(all, t.tool)
+		}
+	}
+	return all
+}
+
+// definition is a tool as the server defines it, by the server's own name for it;
+// without what no client could read.
+func (s *server) definition(name string) json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.tools.tools {
+		if t.name == name && t.tool != nil {
+			return t.tidy
+		}
+	}
+	return nil
+}
+
+// listTools asks for the tools and registers them. ttl is how long the server says
+// that the list is good; 0: it does not say.
+func (s *server) listTools(ctx context.Context, l link) (ttl time.Duration, err error) {
+	p := &pages{}
+	if capabilitiesOf(l.greeting()).tools.there {
+		if p, err = listAll(ctx, l, "tools/list"); err != nil {
+			return 0, err
+		}
+	}
+	made := s.catalogue(p.items)
+	if p.left != "" {
+		made.bad = append(made.bad, Quarantined{Why: p.left})
+	}
+	changed, err := s.register(made)
+	if err != nil {
+		return p.ttl, err
+	}
+	if err := s.remember(l.greeting(), p.items); err != nil {
+		s.hub.log().LogAttrs(ctx, slog.LevelWarn, "the list of tools could not be kept", slog.String("server", s.Name), slog.String("why", err.Error()))
+	}
+	if changed {
+		s.hub.tell(s.Name, "tools")
+	}
+	return p.ttl, nil
+}
+
+// catalogue makes tools of definitions. A definition that it had already leads to
+// the very same tool, so that the runtime sees no change.
+func (s *server) catalogue(defs []json.RawMessage) *catalogue {
+	s.mu.Lock()
+	had := make(map[string]*listedTool, len(s.tools.tools))
+	for _, t := range s.tools.tools {
+		had[string(t.raw)] = t
+	}
+	s.mu.Unlock()
+	c := &catalogue{tools: make([]*listedTool, 0, len(defs))}
+	names := make(map[string]bool, len(defs))
+	for _, raw := range defs {
+		t := had[string(raw)]
+		if t == nil {
+			t = s.listed(raw)
+		}
+		if t.tool != nil && names[t.name] {
+			t = &listedTool{raw: raw, name: t.name, why: "another tool of the server has the same name"}
+		}
+		if t.tool != nil {
+			names[t.name] = true
+		}
+		c.tools = append(c.tools, t)
+	}
+	c.quarantine()
+	return c
+}
+
+// quarantine notes those that are not offered.
+func (c *catalogue) quarantine() {
+	c.bad = nil
+	for _, t := range c.tools {
+		if t.tool == nil {
+			c.bad = append(c.bad, Quarantined{t.name, t.why})
+		}
+	}
+}
+
+// register gives the tools to the runtime, and reports whether what is offered has
+// changed. A tool that the runtime refuses is quarantined.
+func (s *server) register(c *catalogue) (changed bool, err error) {
+	tools := c.offered()
+	if err := s.hub.Runtime.Set(s.source(), tools...); err != nil {
+		// Either nothing of this source is taken, or one tool is at fault.
+		if none := s.hub.Runtime.Set(s.source()); none != nil {
+			return false, fmt.Errorf("server %s: %w: %w", s.Name, errRegister, none)
+		}
+		refused := make(map[*tool.Tool]error)
+		s.sift(nil, tools, refused)
+		for i, t := range c.tools {
+			if why := refused[t.tool]; t.tool != nil && why != nil {
+				c.tools[i] = &listedTool{raw: t.raw, name: t.name, why: why.Error()}
+			}
+		}
+		left := c.bad
+		c.quarantine()
+		for _, q := range left {
+			if q.Tool == "" {
+				c.bad = append(c.bad, q)
+			}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	changed = !slices.Equal(s.tools.offered(), c.offered())
+	s.tools = *c
+	return changed, nil
+}
+
+// sift registers those tools of rest that can stand beside good, and puts the
+// others into refused. It returns all that are registered.
+func (s *server) sift(good, rest []*tool.Tool, refused map[*tool.Tool]error) []*tool.Tool {
+	all := slices.Concat(good, rest)
+	err := s.hub.Runtime.Set(s.source(), all...)
+	if err == nil {
+		return all
+	}
+	if len(rest) == 1 {
+		refused[rest[0]] = err
+		return good
+	}
+	good = s.sift(good, rest[:len(rest)/2], refused)
+	if good = s.sift(good, rest[len(rest)/2:], refused); len(good) == 0 {
+		_ = s.hub.Runtime.Set(s.source()) // it was done before
+	}
+	return good
+}
+
+// heldList is a list that was asked for.
+type heldList struct {
+	items []json.RawMessage
+	until time.Time // zero: until it changes
+}
+
+// listOf is what a method lists, and which member of its results holds it.
+type listOf struct{ what, member string }
+
+func listMethods() map[string]listOf {
+	return map[string]listOf{
+		"tools/list":               {"tools", "tools"},
+		"prompts/list":             {"prompts", "prompts"},
+		"resources/list":           {"resources", "resources"},
+		"resources/templates/list": {"resources", "resourceTemplates"},
+	}
+}
+
+// keepTime is how long a list is kept of a server that does not say when it
+// changes, nor for how long it is good.
+const keepTime = 5 * time.Minute
+
+// list is a whole list (prompts/list, resources/list, resources/templates/list)
+// of the server, all pages, as the items' bytes; kept until the server says that
+// it has changed.
+func (s *server) list(ctx context.Context, method string) ([]json.RawMessage, error) {
+	of, known := listMethods()[method]
+	if !known {
+		return nil, fmt.Errorf("list: got %q, want a method that lists", method)
+	}
+	if k, ok := s.keptList(method); ok {
+		return k.items, nil
+	}
+	select {
+	case s.listing <- struct{}{}: // whoever comes second finds what the first has kept
+		defer func() { <-s.listing }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if k, ok := s.keptList(method); ok {
+		return k.items, nil
+	}
+	l, err := s.connected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := capabilitiesOf(l.greeting())
+	can := map[string]capability{"tools": all.tools, "prompts": all.prompts, "resources": all.resources}[of.what]
+	if !can.there {
+		return nil, nil
+	}
+	s.mu.Lock()
+	before := s.changes[of.what]
+	s.mu.Unlock()
+	p, err := listAll(ctx, l, method)
+	if fault := (*Fault)(nil); errors.As(err, &fault) && fault.Code == codeNoMethod {
+		p, err = &pages{}, nil // a server of resources need not have templates
+	}
+	if err != nil {
+		return nil, err
+	}
+	k := heldList{items: p.items}
+	if !can.changes {
+		k.until = time.Now().Add(keepTime)
+		if p.ttl > 0 {
+			k.until = time.Now().Add(p.ttl)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.changes[of.what] == before && s.link == l {
+		s.lists[method] = k
+	}
+	return k.items, nil
+}
+
+func (s *server) keptList(method string) (heldList, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, ok := s.lists[method]
+	if ok && !k.until.IsZero() && !time.Now().Before(k.until) {
+		delete(s.lists, method)
+		return heldList{}, false
+	}
+	return k, ok
+}
+
+// sameJSON reports whether two values of JSON are the same bytes but for space.
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y bytes.Buffer
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}

@@ -1,0 +1,139 @@
+package mcptool
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+)
+
+// lastKnown is what is kept on the disk of a server. What it said is kept as text:
+// as JSON within JSON the bytes would not stay what they were, and a tool would
+// seem to have changed.
+type lastKnown struct {
+	Form     int    `json:"form"`  // of this file
+	Reach    string `json:"reach"` // digest of how the server is reached
+	Greeting struct {
+		Version      string `json:"version"`
+		Info         string `json:"info,omitempty"`
+		Capabilities string `json:"capabilities,omitempty"`
+		Instructions string `json:"instructions,omitempty"`
+		Raw          string `json:"raw,omitempty"`
+	} `json:"greeting"`
+	Tools []string `json:"tools"`
+}
+
+// cacheForm is the form of the file that is read and written.
+const cacheForm = 1
+
+// maxCache bounds what is read: a list, and some more.
+const maxCache = maxListBytes + 16<<20
+
+// reached is a digest of how a server is reached: another command, or the same
+// with other variables, may have other tools.
+func (s *Server) reached() string {
+	all, err := json.Marshal([]any{s.Command, s.Dir, s.Env, s.URL, s.Header, s.Era})
+	if err != nil { // texts and maps of texts can always be written
+		return ""
+	}
+	sum := sha256.Sum256(all)
+	return hex.EncodeToString(sum[:])
+}
+
+func (s *server) cacheFile() string { return filepath.Join(s.hub.Cache, s.Name+".json") }
+
+// recall registers the tools that the server had when it was last reached.
+func (s *server) recall(ctx context.Context) {
+	if s.hub.Cache == "" {
+		return
+	}
+	known, err := s.readCache()
+	if err == nil {
+		g := known.Greeting
+		s.mu.Lock()
+		s.said = &greeting{
+			era: eraOf(g.Version), version: g.Version, instructions: g.Instructions,
+			info: asJSON(g.Info), capabilities: asJSON(g.Capabilities), raw: asJSON(g.Raw),
+		}
+		s.mu.Unlock()
+		tools := make([]json.RawMessage, len(known.Tools))
+		for i, text := range known.Tools {
+			tools[i] = asJSON(text)
+		}
+		_, err = s.register(s.catalogue(tools))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.hub.log().LogAttrs(ctx, slog.LevelWarn, "what was kept of a server is not used", slog.String("server", s.Name), slog.String("why", err.Error()))
+	}
+}
+
+// asJSON is what was kept as text; nil where somebody has made no JSON of it.
+func asJSON(text string) json.RawMessage {
+	if !json.Valid([]byte(text)) {
+		return nil
+	}
+	return json.RawMessage(text)
+}
+
+func (s *server) readCache() (*lastKnown, error) {
+	f, err := os.Open(s.cacheFile())
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxCache+1))
+	if err != nil {
+		return nil, err
+	}
+	known := &lastKnown{}
+	switch err := json.Unmarshal(b, known); {
+	case len(b) > maxCache:
+		return nil, fmt.Errorf("%s: got more than %d bytes", f.Name(), maxCache)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	case known.Form != cacheForm || known.Reach != s.reached():
+		return nil, fs.ErrNotExist // of another server, or of another Ferrule
+	case len(known.Tools) > maxItems:
+		return nil, fmt.Errorf("%s: got %d tools, want at most %d", f.Name(), len(known.Tools), maxItems)
+	}
+	return known, nil
+}
+
+// remember keeps what the server said. The file is there as a whole or not at all.
+func (s *server) remember(g *greeting, tools []json.RawMessage) error {
+	if s.hub.Cache == "" {
+		return nil
+	}
+	known := lastKnown{Form: cacheForm, Reach: s.reached(), Tools: make([]string, len(tools))}
+	for i, raw := range tools {
+		known.Tools[i] = string(raw)
+	}
+	known.Greeting.Version, known.Greeting.Instructions = g.version, g.instructions
+	known.Greeting.Info, known.Greeting.Capabilities, known.Greeting.Raw = string(g.info), string(g.capabilities), string(g.raw)
+	b, err := json.Marshal(known)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.hub.Cache, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(s.hub.Cache, s.Name+".*.tmp") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), s.cacheFile())
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

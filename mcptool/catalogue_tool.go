@@ -1,0 +1,182 @@
+package mcptool
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ferrule-dev/ferrule/schema"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// listed makes a tool of a definition. What makes it unusable quarantines it; what
+// is merely wrong in it is left out.
+func (s *server) listed(raw json.RawMessage) *listedTool {
+	t := &listedTool{raw: raw, name: textMember(raw, "name")}
+	if err := s.define(t); err != nil {
+		t.tool, t.tidy, t.why = nil, nil, err.Error()
+		t.name = short(t.name)
+	}
+	return t
+}
+
+func (s *server) define(t *listedTool) error {
+	if kind := kindOf(t.raw); kind != '{' {
+		return fmt.Errorf("definition: got %s, want an object", kindName(kind))
+	}
+	if key, twice := repeated(t.raw); twice {
+		return fmt.Errorf("definition: %q is there twice: who reads it may take either", short(key))
+	}
+	if name, ok := member(t.raw, "name"); !ok || kindOf(name) != '"' {
+		return fmt.Errorf("name: got %s, want a string", kindName(kindOf(name)))
+	}
+	t.tidy = tidied(t.raw)
+	info := tool.Info{
+		Name: t.name, Description: description(t.tidy), Claims: claimsOf(t.tidy),
+		// The server judges what its schema does not say, keeps its own time (it is
+		// stopped while a client is asked) and is told when a call is given up.
+		Open: true, Timeout: tool.Unlimited, Cancel: true, Cooperative: true,
+	}
+	if always, ok := metaMember(t.tidy, "anthropic/alwaysLoad"); ok {
+		info.AlwaysLoad = kindOf(always) == 't'
+	}
+	run := func(ctx context.Context, a tool.Args) (tool.Result, error) { return s.run(ctx, info.Name, a) }
+	made, err := withInput(tool.Tool{Info: info, Run: run}, t)
+	if err != nil {
+		return err
+	}
+	t.tool = withOutput(made, t)
+	return nil
+}
+
+// withInput is the tool with its input schema, which is mended if it must be:
+// servers write types as their language names them.
+func withInput(made tool.Tool, t *listedTool) (*tool.Tool, error) {
+	given, ok := member(t.tidy, "inputSchema")
+	if !ok {
+		return nil, errors.New("inputSchema: got none, want an object")
+	}
+	input := rooted(given)
+	made.Input = input
+	checked, err := made.Check()
+	if err != nil {
+		mended, changes, cannot := schema.Normalise(input)
+		if cannot != nil || len(changes) == 0 {
+			return nil, err
+		}
+		made.Input = rooted(mended)
+		again, err2 := made.Check()
+		if err2 != nil {
+			return nil, err2
+		}
+		checked = again
+	}
+	if !sameJSON(given, made.Input) {
+		t.tidy = setMembers(t.tidy, pair{"inputSchema", made.Input})
+	}
+	return checked, nil
+}
+
+// rooted is an input schema that says that it is of an object: clients refuse a
+// whole list for one that does not, and arguments are never anything else.
+func rooted(input json.RawMessage) json.RawMessage {
+	if kindOf(input) != '{' {
+		return input
+	}
+	typ, ok := member(input, "type")
+	object := pair{"type", quote("object")}
+	if !ok {
+		return setMembers(input, object)
+	}
+	if several, ok := items(typ); ok {
+		for _, one := range several {
+			if word, _ := unquote(one); word == "object" {
+				return setMembers(input, object)
+			}
+		}
+	}
+	return input
+}
+
+// withOutput is the tool with its output schema, or without where that is of no
+// use: what the tool does is as good without it.
+func withOutput(made *tool.Tool, t *listedTool) *tool.Tool {
+	output, ok := member(t.tidy, "outputSchema")
+	if !ok {
+		return made
+	}
+	with := *made
+	with.Output = output
+	if checked, err := with.Check(); err == nil {
+		return checked
+	}
+	t.tidy = setMembers(t.tidy, pair{"outputSchema", nil})
+	return made
+}
+
+// tidied is a definition without members of a type that they cannot have: a client
+// would refuse the whole list for one.
+func tidied(raw json.RawMessage) json.RawMessage {
+	wants := map[string]byte{
+		"title": '"', "description": '"', "annotations": '{', "outputSchema": '{', "_meta": '{', "icons": '[', "execution": '{',
+	}
+	var drop []pair
+	each(raw, func(key string, value json.RawMessage) {
+		if want, ok := wants[key]; ok && kindOf(value) != want {
+			drop = append(drop, pair{key, nil})
+		}
+	})
+	if drop != nil {
+		raw = setMembers(raw, drop...)
+	}
+	hints, ok := member(raw, "annotations")
+	if !ok {
+		return raw
+	}
+	var wrong []pair
+	each(hints, func(key string, value json.RawMessage) {
+		kind := kindOf(value)
+		switch {
+		case key == "title" && kind != '"', strings.HasSuffix(key, "Hint") && kind != 't' && kind != 'f':
+			wrong = append(wrong, pair{key, nil})
+		}
+	})
+	if wrong == nil {
+		return raw
+	}
+	return setMembers(raw, pair{"annotations", setMembers(hints, wrong...)})
+}
+
+// description is what a model chooses the tool by. A server need not give one.
+func description(raw json.RawMessage) string {
+	hints, _ := member(raw, "annotations")
+	for _, text := range []string{textMember(raw, "description"), textMember(raw, "title"), textMember(hints, "title")} {
+		if strings.TrimSpace(text) != "" {
+			return strings.ToValidUTF8(text, "\uFFFD")
+		}
+	}
+	return cmp.Or(textMember(raw, "name"), "no name")
+}
+
+// claimsOf are what the server says of the tool's calls. Only what it says counts:
+// a hint that is not there claims nothing, whatever its default is, and neither
+// does one that contradicts another.
+func claimsOf(raw json.RawMessage) tool.Claims {
+	hints, _ := member(raw, "annotations")
+	says := func(hint string, want byte) bool {
+		if _, twice := repeated(hints); twice {
+			return false
+		}
+		value, _ := member(hints, hint)
+		return kindOf(value) == want
+	}
+	return tool.Claims{
+		ReadOnly:   says("readOnlyHint", 't'),
+		Reversible: says("destructiveHint", 'f'),
+		Local:      says("openWorldHint", 'f'),
+		Idempotent: says("idempotentHint", 't'),
+	}
+}

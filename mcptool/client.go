@@ -1,0 +1,283 @@
+package mcptool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// client is one client session.
+type client struct {
+	gate   *Gateway
+	joined joining
+	caller tool.Caller // with the name of its session; the client's is in each face
+
+	ctx  context.Context //nolint:containedctx // the life of the session, which many requests share
+	end  context.CancelCauseFunc
+	idle *time.Timer // of a stateless session
+
+	pushing sync.Mutex
+	pushes  []stream
+	pending []message // for the next stream that listens
+
+	mu       sync.Mutex // before that of a dialogue
+	left     bool
+	shutting bool
+	running  int           // requests under way
+	rested   chan struct{} // closed when none is, once it is shut; nil: nobody waits
+
+	agreed   string // the version of the old era
+	old      *face  // what the client is in it; nil: it has not said
+	faces    map[string]*face
+	underway map[string]*dialogue // by the id of the client's request
+	early    map[string]time.Time // cancelled before they were seen
+	asked    map[string]chan message
+	asks     int
+	held     map[string][]*dialogue
+	holds    int
+	hearing  map[*listening]bool
+	known    *toolList // what the client was listed last
+	session  *ferrule.Session
+	gone     chan struct{} // closed when leave is done
+}
+
+func newClient(g *Gateway, j joining) *client {
+	ctx, end := context.WithCancelCause(context.Background())
+	c := &client{
+		gate: g, joined: j, caller: j.caller, ctx: ctx, end: end,
+		faces: make(map[string]*face), underway: make(map[string]*dialogue), early: make(map[string]time.Time),
+		asked: make(map[string]chan message), held: make(map[string][]*dialogue), hearing: make(map[*listening]bool),
+		gone: make(chan struct{}),
+	}
+	c.caller.Session = "mcp-" + random()
+	if j.push != nil {
+		c.pushes = []stream{j.push}
+	}
+	return c
+}
+
+// handle takes one message of the client. A request is answered by the last
+// message that is sent to `to`; handle returns after that. It does not panic. The
+// transport calls it on a goroutine for each message of a POST, or for each
+// message of stdio in order of arrival (handle itself must keep the order of
+// initialize, notifications and answers: those return at once). What the client
+// has cancelled by a notification has no answer.
+func (c *client) handle(ctx context.Context, m message, to stream) {
+	defer func() {
+		if r := recover(); r != nil {
+			c.gate.logger().Error("a panic in the gateway", "panic", r, "method", m.method)
+			if m.id != nil && m.method != "" {
+				_ = to.send(message{id: m.id, fault: &Fault{Code: codeInternal, Message: "internal error"}}) // the client may be gone
+			}
+		}
+	}()
+	switch {
+	case m.method == "":
+		c.answered(m)
+	case m.id == nil:
+		c.notified(ctx, m)
+	default:
+		c.requested(ctx, m, to)
+	}
+}
+
+// requested answers a request.
+func (c *client) requested(ctx context.Context, m message, to stream) {
+	refuse := func(f *Fault) { _ = to.send(message{id: m.id, fault: f}) } // the client may be gone
+	if err := c.enter(); err != nil {
+		refuse(&Fault{Code: codeInvalid, Message: err.Error()})
+		return
+	}
+	defer c.exit()
+	f, fault := c.faceOf(m)
+	if fault != nil {
+		refuse(fault)
+		return
+	}
+	defer c.release(f)
+	d := newDialogue(c, f, m)
+	l := &leg{id: m.id, to: to, token: progressToken(m.params), done: make(chan struct{})}
+	if d.mayHold() && c.resume(ctx, d, l) {
+		d.cancel(nil)
+		<-l.done
+		return
+	}
+	if d.ours(textMember(m.params, "requestState")) {
+		d.cancel(nil)
+		refuse(&Fault{Code: codeInvalidParams, Message: "requestState: not known, used already or expired"})
+		return
+	}
+	d.attach(ctx, l)
+	if d.mayHold() {
+		// The call outlives this request where the client is asked for input.
+		c.begin()
+		go func() {
+			defer c.exit()
+			d.run()
+		}()
+	} else {
+		d.run()
+	}
+	<-l.done
+}
+
+// enter counts a request; exit is its end.
+func (c *client) enter() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.left:
+		return errLeft
+	case c.shutting:
+		return errShut
+	}
+	c.running++
+	if c.idle != nil {
+		c.idle.Stop()
+	}
+	return nil
+}
+
+// begin counts what goes on beside a request.
+func (c *client) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running++
+}
+
+func (c *client) exit() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running--; c.running > 0 {
+		return
+	}
+	if c.idle != nil && !c.left {
+		c.idle.Reset(statelessIdle)
+	}
+	if c.rested != nil {
+		close(c.rested)
+		c.rested = nil
+	}
+}
+
+// stay keeps a stateless session that is asked for again; false: it has ended.
+func (c *client) stay() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.left {
+		return false
+	}
+	if c.running == 0 {
+		c.idle.Reset(statelessIdle)
+	}
+	return true
+}
+
+// expire ends a stateless session that nobody has used.
+func (c *client) expire() {
+	c.mu.Lock()
+	busy := c.running > 0 || c.left
+	c.mu.Unlock()
+	if !busy {
+		c.leave()
+	}
+}
+
+// version is the protocol version that was agreed on; "": none yet.
+func (c *client) version() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.agreed
+}
+
+// shut takes no more requests, and ends what would not end by itself.
+func (c *client) shut() {
+	c.mu.Lock()
+	c.shutting = true
+	var waiting []*dialogue
+	for _, list := range c.held {
+		waiting = append(waiting, list...)
+	}
+	for h := range c.hearing {
+		h.finish()
+	}
+	c.mu.Unlock()
+	for _, d := range waiting {
+		d.cancel(errShut) // its client cannot come back
+	}
+}
+
+// rest waits until no request is under way, or ctx has ended.
+func (c *client) rest(ctx context.Context) error {
+	c.mu.Lock()
+	if c.running == 0 {
+		c.mu.Unlock()
+		return nil
+	}
+	if c.rested == nil {
+		c.rested = make(chan struct{})
+	}
+	rested := c.rested
+	c.mu.Unlock()
+	select {
+	case <-rested:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("close the session of %s: calls still ran: %w", c.caller.Principal, context.Cause(ctx))
+	}
+}
+
+// leaveTime is how long a session's calls have to end once they are stopped: the
+// runtime gives those that do not say Cancel 10 s.
+const leaveTime = 15 * time.Second
+
+// leave ends the session: its calls are stopped, its connections closed. It waits
+// for that.
+func (c *client) leave() {
+	c.mu.Lock()
+	if c.left {
+		c.mu.Unlock()
+		<-c.gone
+		return
+	}
+	c.left = true
+	if c.idle != nil {
+		c.idle.Stop()
+	}
+	faces := make([]*face, 0, len(c.faces)+1)
+	for _, f := range c.faces {
+		faces = append(faces, f)
+	}
+	if c.old != nil {
+		faces = append(faces, c.old)
+	}
+	session := c.session
+	for h := range c.hearing {
+		h.finish()
+	}
+	c.mu.Unlock()
+	defer close(c.gone)
+	c.gate.house.remove(c)
+	c.end(errLeft)
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	defer cancel()
+	if err := c.rest(ctx); err != nil {
+		c.gate.logger().Warn("a session ended while its calls ran", "session", c.caller.Session, "error", err)
+	}
+	if c.gate.Hub != nil {
+		for _, f := range faces {
+			c.gate.Hub.forget(f)
+		}
+	}
+	if session == nil {
+		return
+	}
+	if err := session.Close(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		c.gate.logger().Warn("close a session", "session", c.caller.Session, "error", err)
+	}
+}

@@ -1,0 +1,258 @@
+package mcptool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Bounds of what a client is asked and told.
+const (
+	maxQuestions = 256 // questions without an answer
+	maxUntold    = 64  // messages that wait for a stream
+	maxEarly     = 64  // cancelled requests that were not seen yet
+	earlyTime    = time.Second
+	// streamTime is how long a question that belongs to no request waits for a
+	// stream that it can be put on.
+	streamTime = 10 * time.Second
+)
+
+var errManyQuestions = errors.New("too many questions to the client without an answer")
+
+// ask puts a request to a client of the old era and waits for its answer.
+func (c *client) ask(ctx context.Context, to stream, method string, params json.RawMessage) (json.RawMessage, error) {
+	answer := make(chan message, 1)
+	c.mu.Lock()
+	if len(c.asked) >= maxQuestions {
+		c.mu.Unlock()
+		return nil, errManyQuestions
+	}
+	c.asks++
+	id := json.RawMessage(strconv.Itoa(c.asks))
+	c.asked[string(id)] = answer
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.asked, string(id))
+	}()
+	if err := to.send(message{id: id, method: method, params: c.scrub(params)}); err != nil {
+		return nil, fmt.Errorf("ask the client (%s): %w", method, err)
+	}
+	select {
+	case m := <-answer:
+		if m.fault != nil {
+			return nil, m.fault
+		}
+		return m.result, nil
+	case <-c.ctx.Done():
+		return nil, context.Cause(c.ctx)
+	case <-ctx.Done():
+		why := setMembers(nil, pair{"requestId", id}, pair{"reason", quote("the server no longer waits for it")})
+		_ = to.send(message{method: "notifications/cancelled", params: why}) // the client may be gone
+		return nil, context.Cause(ctx)
+	}
+}
+
+// answered takes an answer of the client to what it was asked.
+func (c *client) answered(m message) {
+	c.mu.Lock()
+	answer := c.asked[string(m.id)]
+	delete(c.asked, string(m.id))
+	c.mu.Unlock()
+	if answer != nil {
+		answer <- m // there is room: it is answered once
+	}
+}
+
+// scrub takes secrets out of what goes to the client.
+func (c *client) scrub(text json.RawMessage) json.RawMessage {
+	c.mu.Lock()
+	s := c.session
+	c.mu.Unlock()
+	if s == nil || len(text) == 0 {
+		return text
+	}
+	return s.Scrub(text)
+}
+
+// listen has what belongs to no request sent to s, until stop is called.
+func (c *client) listen(s stream) (stop func()) {
+	c.pushing.Lock()
+	defer c.pushing.Unlock()
+	c.pushes = append(c.pushes, s)
+	for len(c.pending) > 0 && s.send(c.pending[0]) == nil {
+		c.pending = c.pending[1:]
+	}
+	return func() {
+		c.pushing.Lock()
+		defer c.pushing.Unlock()
+		if i := slices.Index(c.pushes, s); i >= 0 {
+			c.pushes = slices.Concat(c.pushes[:i], c.pushes[i+1:])
+		}
+	}
+}
+
+// push tells a client of the old era what belongs to no request, on one stream;
+// it waits for one where there is none.
+func (c *client) push(m message) {
+	c.pushing.Lock()
+	defer c.pushing.Unlock()
+	for _, s := range slices.Backward(c.pushes) {
+		if s.send(m) == nil {
+			return
+		}
+	}
+	same := func(o message) bool { return o.method == m.method && string(o.params) == string(m.params) }
+	if len(c.pending) < maxUntold && !slices.ContainsFunc(c.pending, same) {
+		c.pending = append(c.pending, m)
+	}
+}
+
+// anyStream is one that reaches the client now; nil: none.
+func (c *client) anyStream() stream {
+	c.pushing.Lock()
+	pushes := c.pushes
+	c.pushing.Unlock()
+	if n := len(pushes); n > 0 {
+		return pushes[n-1]
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, d := range c.underway {
+		if l := d.current(); l != nil {
+			return l.to
+		}
+	}
+	return nil
+}
+
+// notify tells the client what a server says beside all requests. Changed lists
+// are told when the hub knows the new ones.
+func (f *face) notify(server, method string, params json.RawMessage) {
+	c := f.client
+	switch method {
+	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
+		return
+	}
+	if f.era == newEra {
+		if method == "notifications/resources/updated" {
+			c.updated(f, textMember(params, "uri"), params)
+		}
+		return // in this era all else belongs to a request
+	}
+	c.push(message{method: method, params: c.scrub(params)})
+}
+
+// request asks the client what a server asks beside all requests.
+func (f *face) request(ctx context.Context, server, method string, params json.RawMessage) (json.RawMessage, error) {
+	if method == "ping" {
+		return json.RawMessage("{}"), nil
+	}
+	if fault := f.refuses(method, params); fault != nil {
+		return nil, fault
+	}
+	if f.era == newEra {
+		return nil, &Fault{Code: codeInvalid, Message: "the client can be asked only while it waits for an answer"}
+	}
+	to, err := f.client.waitStream(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("server %s asks the client (%s): %w", server, method, err)
+	}
+	return f.client.ask(ctx, to, method, params)
+}
+
+// waitStream is a stream that reaches the client, or the error of waiting for one.
+func (c *client) waitStream(ctx context.Context) (stream, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, streamTime, errors.New("the client has no stream open"))
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if to := c.anyStream(); to != nil {
+			return to, nil
+		}
+		select {
+		case <-tick.C:
+		case <-c.ctx.Done():
+			return nil, context.Cause(c.ctx)
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// notified takes a notification of the client.
+func (c *client) notified(ctx context.Context, m message) {
+	c.mu.Lock()
+	f, gone := c.old, c.left
+	c.mu.Unlock()
+	switch {
+	case gone || m.method == "notifications/initialized":
+	case m.method == "notifications/cancelled":
+		c.cancelled(m.params)
+	case f == nil || c.joined.stateless: // no server has a connection that it belongs to
+	default:
+		servers := c.gate.servers()
+		if m.method != "notifications/roots/list_changed" && len(servers) != 1 {
+			return // nobody knows whom it is for
+		}
+		for _, s := range servers {
+			if err := s.notify(ctx, f, m.method, m.params); err != nil {
+				c.gate.logger().Debug("pass a notification on", "server", s.Name, "method", m.method, "error", err)
+			}
+		}
+	}
+}
+
+// cancelled stops a request of the client. One that has not been seen yet is
+// stopped when it comes: requests run side by side.
+func (c *client) cancelled(params json.RawMessage) {
+	if c.joined.stateless {
+		return // many clients, whose ids are not their own
+	}
+	id, ok := member(params, "requestId")
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	d := c.underway[string(id)]
+	if d == nil && len(c.early) < maxEarly {
+		c.early[string(id)] = time.Now()
+	}
+	c.mu.Unlock()
+	if d != nil {
+		d.cancel(errCancelled)
+	}
+}
+
+// register remembers a request by its id, so that it can be cancelled.
+func (c *client) register(d *dialogue, id json.RawMessage) {
+	if c.joined.stateless {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.underway[string(id)] = d
+	for old, at := range c.early {
+		switch {
+		case time.Since(at) > earlyTime:
+			delete(c.early, old)
+		case old == string(id):
+			delete(c.early, old)
+			d.cancel(errCancelled)
+		}
+	}
+}
+
+func (c *client) unregister(d *dialogue, id json.RawMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.underway[string(id)] == d {
+		delete(c.underway, string(id))
+	}
+}

@@ -1,0 +1,275 @@
+package mcptool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds of calls that wait for their client to come back.
+const (
+	maxHeld  = 64 // of a session
+	holdTime = 10 * time.Minute
+	ownState = "ferrule-" // begins a requestState of our own
+	ownInput = "input"    // names the one request in a result of our own
+)
+
+var (
+	errManyHeld = errors.New("too many calls of this session wait for input")
+	errExpired  = errors.New("the client has not answered in time")
+)
+
+// request asks the client what a server of the old era asked.
+func (d *dialogue) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if method == "ping" {
+		return json.RawMessage("{}"), nil
+	}
+	if fault := d.face.refuses(method, params); fault != nil {
+		return nil, fault
+	}
+	if d.era() == oldEra {
+		return d.askHere(ctx, method, params)
+	}
+	question := setMembers(nil, pair{"method", quote(method)})
+	if len(params) > 0 {
+		question = setMembers(question, pair{"params", params})
+	}
+	state := ownState + random()
+	p, err := d.turnBack(ctx, holdKey(d.method, "", quote(state), nil), setMembers(nil,
+		pair{"resultType", quote("input_required")},
+		pair{"inputRequests", setMembers(nil, pair{ownInput, question})},
+		pair{"requestState", quote(state)},
+	))
+	if err != nil {
+		return nil, err
+	}
+	responses, _ := member(p, "inputResponses")
+	answer, ok := member(responses, ownInput)
+	if !ok {
+		return nil, &Fault{Code: codeInvalidParams, Message: fmt.Sprintf("inputResponses: no answer to %q", ownInput)}
+	}
+	return answer, nil
+}
+
+// askHere asks a client of the old era on the stream of its request.
+func (d *dialogue) askHere(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	l := d.current()
+	if l == nil {
+		return nil, errHungUp
+	}
+	return d.client.ask(ctx, l.to, method, params)
+}
+
+// input gives the client a result of a server that asks for input, and waits for
+// what it wants to be sent with the next request.
+func (d *dialogue) input(ctx context.Context, required json.RawMessage) (responses, state json.RawMessage, err error) {
+	state, _ = member(required, "requestState")
+	questions, _ := member(required, "inputRequests")
+	if d.era() == oldEra {
+		responses, err = d.askAll(ctx, questions)
+		return responses, state, err
+	}
+	arguments := json.RawMessage(nil)
+	if len(state) == 0 { // nothing else tells one call from another
+		if arguments, _ = member(d.given, "arguments"); kindOf(questions) != '{' {
+			d.close(message{result: d.complete(d.client.scrub(required))})
+			return nil, nil, errors.New("the server cannot take the call now, and has said so to the client")
+		}
+	}
+	p, err := d.turnBack(ctx, holdKey(d.method, target(d.given), state, arguments), required)
+	if err != nil {
+		return nil, nil, err
+	}
+	responses, _ = member(p, "inputResponses")
+	state, _ = member(p, "requestState")
+	return responses, state, nil
+}
+
+// askAll asks a client of the old era one question after the other.
+func (d *dialogue) askAll(ctx context.Context, questions json.RawMessage) (json.RawMessage, error) {
+	var (
+		err     error
+		answers []pair
+	)
+	each(questions, func(key string, q json.RawMessage) {
+		if err != nil {
+			return
+		}
+		var answer json.RawMessage
+		params, _ := member(q, "params")
+		if answer, err = d.request(ctx, textMember(q, "method"), params); err == nil {
+			answers = append(answers, pair{key, answer})
+		}
+	})
+	if err == nil && len(answers) == 0 {
+		err = &Fault{Code: codeInternal, Message: "the server is busy: try again later"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return setMembers(nil, answers...), nil
+}
+
+// turnBack answers the client's request with a result that asks for input, and
+// waits for the params of the request that it comes back with.
+func (d *dialogue) turnBack(ctx context.Context, key string, result json.RawMessage) (json.RawMessage, error) {
+	select {
+	case d.asking <- struct{}{}:
+		defer func() { <-d.asking }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-d.ctx.Done():
+		return nil, context.Cause(d.ctx)
+	}
+	if d.current() == nil { // an earlier question was given up
+		if err := d.awaitLeg(); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.client.hold(d, key); err != nil {
+		return nil, err
+	}
+	d.close(message{result: d.complete(d.client.scrub(result))})
+	return d.await(ctx)
+}
+
+// await waits for the client to come back. When ctx ends before that the dialogue
+// stays held: its answer is for who comes back.
+func (d *dialogue) await(ctx context.Context) (json.RawMessage, error) {
+	late := time.NewTimer(holdTime)
+	defer late.Stop()
+	var why error
+	select {
+	case b := <-d.back:
+		return d.join(b), nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-d.ctx.Done():
+		why = context.Cause(d.ctx)
+	case <-late.C:
+		why = errExpired
+	}
+	if !d.client.unhold(d) { // it came at the same moment
+		return d.join(<-d.back), nil
+	}
+	return nil, why
+}
+
+// awaitLeg waits for the client to come back, for what it is told then.
+func (d *dialogue) awaitLeg() error {
+	d.mu.Lock()
+	away := d.away
+	d.mu.Unlock()
+	if !away {
+		return errHungUp
+	}
+	_, err := d.await(context.WithoutCancel(d.ctx))
+	return err
+}
+
+// join takes the client's next request as the leg.
+func (d *dialogue) join(b comeback) json.RawMessage {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.leg, d.away = b.leg, false
+	return b.params
+}
+
+// ours reports whether a requestState was made here.
+func (d *dialogue) ours(state string) bool {
+	return d.era() == newEra && strings.HasPrefix(state, ownState)
+}
+
+// target is what a request is about: the tool, prompt or resource.
+func target(params json.RawMessage) string {
+	if name := textMember(params, "name"); name != "" {
+		return name
+	}
+	return textMember(params, "uri")
+}
+
+// holdKey is what a dialogue is found by: its method, the name it was called
+// with and the state that the client sends back.
+func holdKey(method, name string, state, arguments json.RawMessage) string {
+	return method + "\x00" + name + "\x00" + string(state) + "\x00" + string(arguments)
+}
+
+// hold keeps a dialogue for the client's next request.
+func (c *client) hold(d *dialogue, key string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.left:
+		return errLeft
+	case c.shutting:
+		return errShut
+	case c.holds >= maxHeld:
+		return errManyHeld
+	}
+	c.holds++
+	c.held[key] = append(c.held[key], d)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.key, d.away = key, true
+	return nil
+}
+
+// unhold gives a dialogue up; false: its client has come back.
+func (c *client) unhold(d *dialogue) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.key == "" {
+		return false
+	}
+	c.drop(d)
+	d.away = false
+	return true
+}
+
+// drop forgets that a dialogue is held. Both mutexes are held.
+func (c *client) drop(d *dialogue) {
+	c.holds--
+	if c.held[d.key] = slices.DeleteFunc(c.held[d.key], func(o *dialogue) bool { return o == d }); len(c.held[d.key]) == 0 {
+		delete(c.held, d.key)
+	}
+	d.key = ""
+}
+
+// resume goes on with the dialogue that a request comes back to; false: there is
+// none. Each state leads there once.
+func (c *client) resume(ctx context.Context, again *dialogue, l *leg) bool {
+	p := again.given
+	state, has := member(p, "requestState")
+	responses, answers := member(p, "inputResponses")
+	if !has && (!answers || kindOf(responses) != '{') {
+		return false
+	}
+	key := holdKey(again.method, target(p), state, nil)
+	if text, _ := unquote(state); again.ours(text) {
+		key = holdKey(again.method, "", state, nil)
+	} else if !has {
+		arguments, _ := member(p, "arguments")
+		key = holdKey(again.method, target(p), nil, arguments)
+	}
+	c.mu.Lock()
+	list := c.held[key]
+	if len(list) == 0 || target(list[0].given) != target(p) {
+		c.mu.Unlock()
+		return false
+	}
+	d := list[0]
+	d.mu.Lock()
+	c.drop(d)
+	d.mu.Unlock()
+	c.mu.Unlock()
+	l.stop = context.AfterFunc(ctx, func() { d.cancel(errHungUp) })
+	c.register(d, l.id)
+	d.back <- comeback{l, p} // there is room: it was held once
+	return true
+}

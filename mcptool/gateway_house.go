@@ -1,0 +1,233 @@
+package mcptool
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// house is who is there: the clients of a gateway.
+type house struct {
+	mu        sync.Mutex
+	opened    bool
+	closed    bool
+	clients   map[*client]bool
+	stateless map[statelessKey]*client
+	unwatch   func()
+	// What has changed and was not told yet, by kind: tools, prompts, resources.
+	changed map[string]bool
+	wake    chan struct{}
+	tellers sync.WaitGroup
+	stop    context.CancelFunc
+	lists   listCache
+}
+
+// statelessKey names the session of clients that have none of their own.
+type statelessKey struct{ tenant, principal, name string }
+
+var (
+	errLeft = errors.New("the session has ended")
+	errShut = errors.New("the gateway is closed")
+)
+
+// statelessIdle is how long a stateless session lasts without a call.
+const statelessIdle = time.Hour
+
+// joining is who joins.
+type joining struct {
+	caller tool.Caller // principal, tenant, attended; session and client are set by the gateway
+	// stateless: each request stands for itself, and the session is that of the
+	// principal and the client's name (M2), in which many may be at once.
+	stateless bool
+	name      string // of a stateless client, as it calls itself
+	push      stream // where what belongs to no request goes; nil: see client.listen
+}
+
+// join makes a client session of the old era or of stdio, or finds that of a
+// stateless client.
+func (g *Gateway) join(j joining) (*client, error) {
+	h := &g.house
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, errShut
+	}
+	g.open()
+	key := statelessKey{j.caller.Tenant, j.caller.Principal, j.name}
+	if j.stateless {
+		if c := h.stateless[key]; c != nil && c.stay() {
+			return c, nil
+		}
+	}
+	c := newClient(g, j)
+	h.clients[c] = true
+	if j.stateless {
+		h.stateless[key] = c
+		c.idle = time.AfterFunc(statelessIdle, c.expire)
+	}
+	return c, nil
+}
+
+// open readies the house for its first client. Its mutex is held.
+func (g *Gateway) open() {
+	h := &g.house
+	if h.opened {
+		return
+	}
+	h.opened = true
+	h.clients, h.stateless = make(map[*client]bool), make(map[statelessKey]*client)
+	h.changed, h.wake = make(map[string]bool), make(chan struct{}, 1)
+	if g.Hub == nil {
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	h.stop = stop
+	h.tellers.Go(func() { g.tellChanges(ctx) })
+	h.unwatch = g.Hub.watch(func(_, what string) { h.note(what) })
+}
+
+// note remembers that a list has changed: who tells clients of it waits for some
+// of them, so the hub does not wait for that.
+func (h *house) note(what string) {
+	h.mu.Lock()
+	h.changed[what] = true
+	h.mu.Unlock()
+	select {
+	case h.wake <- struct{}{}:
+	default: // somebody was told already
+	}
+}
+
+// tellChanges tells clients of changed lists, until ctx ends.
+func (g *Gateway) tellChanges(ctx context.Context) {
+	h := &g.house
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.wake:
+		}
+		h.mu.Lock()
+		what := h.changed
+		h.changed = make(map[string]bool)
+		h.mu.Unlock()
+		for _, c := range h.all() {
+			for kind := range what {
+				g.safely(func() { c.changed(ctx, kind) })
+			}
+		}
+	}
+}
+
+func (h *house) all() []*client {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := make([]*client, 0, len(h.clients))
+	for c := range h.clients {
+		list = append(list, c)
+	}
+	return list
+}
+
+// remove forgets a client that leaves.
+func (h *house) remove(c *client) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.clients, c)
+	key := statelessKey{c.caller.Tenant, c.caller.Principal, c.joined.name}
+	if h.stateless[key] == c {
+		delete(h.stateless, key)
+	}
+}
+
+// Close takes no more requests, waits for those that run until ctx ends, stops
+// what is left, and ends all sessions.
+func (g *Gateway) Close(ctx context.Context) error {
+	h := &g.house
+	h.mu.Lock()
+	h.closed = true
+	unwatch, stop := h.unwatch, h.stop
+	h.unwatch, h.stop = nil, nil
+	h.mu.Unlock()
+	if unwatch != nil {
+		unwatch()
+	}
+	if stop != nil {
+		stop()
+	}
+	h.tellers.Wait()
+	clients := h.all()
+	for _, c := range clients {
+		c.shut()
+	}
+	var err error
+	for _, c := range clients {
+		err = errors.Join(err, c.rest(ctx))
+	}
+	var leaving sync.WaitGroup
+	for _, c := range clients {
+		leaving.Go(c.leave)
+	}
+	leaving.Wait()
+	return err
+}
+
+// safely runs what must not end the program.
+func (g *Gateway) safely(f func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			g.logger().Error("a panic in the gateway", "panic", r)
+		}
+	}()
+	f()
+}
+
+func (g *Gateway) logger() *slog.Logger {
+	if g.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return g.Log
+}
+
+// servers are those that were reached, in the order of their configuration.
+func (g *Gateway) servers() []*server {
+	if g.Hub == nil {
+		return nil
+	}
+	return g.Hub.all()
+}
+
+// server is the server of a name; nil: none.
+func (g *Gateway) server(name string) *server {
+	if g.Hub == nil || name == "" {
+		return nil
+	}
+	return g.Hub.server(name)
+}
+
+// settleTime is how long a client's greeting waits for servers that have never
+// answered: what they can do is said once.
+const settleTime = 5 * time.Second
+
+// settle waits for servers of which nothing is known yet.
+func (g *Gateway) settle(ctx context.Context) {
+	if g.Hub == nil {
+		return
+	}
+	for _, s := range g.Hub.Servers {
+		if known := g.Hub.server(s.Name); known == nil || known.greeting() == nil {
+			ctx, cancel := context.WithTimeout(ctx, settleTime)
+			defer cancel()
+			_ = g.Hub.Settled(ctx) // what is not there by then is not in the greeting
+			return
+		}
+	}
+}
+
+// random is a name that nobody can guess.
+func random() string { return rand.Text() }

@@ -1,0 +1,103 @@
+package mcptool
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+)
+
+// strand is one connection of a client session.
+type strand struct {
+	lane      *lane
+	link      link
+	exclusive bool      // one request has it to itself, which alone writes logs
+	logs      string    // which log messages the server was told to send (old era)
+	used      time.Time // last; of one that is idle
+
+	mu sync.Mutex
+	on []*asking // requests under way
+}
+
+func (c *strand) over() bool {
+	select {
+	case <-c.link.ended():
+		return true
+	default:
+		return false
+	}
+}
+
+// do sends a request.
+func (c *strand) do(ctx context.Context, x *asking, method string, params json.RawMessage) (json.RawMessage, error) {
+	c.mu.Lock()
+	c.on = append(c.on, x)
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.on = slices.DeleteFunc(c.on, func(o *asking) bool { return o == x })
+	}()
+	return c.link.do(ctx, method, params, &listener{
+		notified:  func(method string, params json.RawMessage) { c.hear(x, method, params) },
+		requested: x.request,
+	})
+}
+
+// alone is the request that is under way, if it is the only one.
+func (c *strand) alone() *asking {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.on) != 1 {
+		return nil
+	}
+	return c.on[0]
+}
+
+// notified takes what the connection cannot tell whose it is.
+func (c *strand) notified(method string, params json.RawMessage) { c.hear(c.alone(), method, params) }
+
+// hear takes what the server says, of a request where that is known.
+func (c *strand) hear(x *asking, method string, params json.RawMessage) {
+	if what := changedBy(method); what != "" {
+		c.lane.s.change(what)
+		return
+	}
+	switch method {
+	case "notifications/resources/updated":
+		x = nil // whoever asks is told, not the request that happens to run
+	case "notifications/progress":
+		if x == nil {
+			return // of a request that is over
+		}
+	case "notifications/cancelled", "notifications/subscriptions/acknowledged":
+		return
+	case "notifications/message":
+		if x != nil && x.quiet {
+			return
+		}
+	}
+	if x != nil {
+		x.notify(method, params)
+		return
+	}
+	c.lane.a.notify(c.lane.s.Name, method, params)
+}
+
+// requested takes what the server asks. Where several requests are under way it
+// cannot be told which one it is about: the session is asked, and all of them
+// have their time stopped meanwhile.
+func (c *strand) requested(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if x := c.alone(); x != nil {
+		return x.request(ctx, method, params)
+	}
+	c.mu.Lock()
+	on := slices.Clone(c.on)
+	c.mu.Unlock()
+	for _, x := range on {
+		x.clock.stop()
+		defer x.clock.start()
+	}
+	return c.lane.a.request(ctx, c.lane.s.Name, method, params)
+}

@@ -1,0 +1,126 @@
+package mcptool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	typeJSON   = "application/json"
+	typeStream = "text/event-stream"
+	// maxRefusal is how much is read of an answer that refuses, and maxQuoted how
+	// much of it an error repeats.
+	maxRefusal = 1 << 20
+	maxQuoted  = 300
+	// codeSession is what servers made with the TypeScript SDK say with status 400
+	// when they do not know a session, for instance after they were restarted.
+	codeSession = -32000
+)
+
+var errSessionEnded = errors.New("the server has ended the session")
+
+// statusError is an answer that refuses and says so with no fault.
+type statusError struct {
+	status int
+	said   string
+}
+
+func (e *statusError) Error() string {
+	text := fmt.Sprintf("got status %d %s", e.status, http.StatusText(e.status))
+	if e.status == http.StatusUnauthorized || e.status == http.StatusForbidden {
+		text += `: the server wants authorization: set headers: {Authorization: "Bearer ${secret:NAME}"} for it`
+	}
+	if e.said != "" {
+		text += fmt.Sprintf(": it says %q", e.said)
+	}
+	return text
+}
+
+// refused is the error of a reply whose status is not below 300, which it closes.
+// unrun: what was sent surely did not run.
+func (l *httpLink) refused(r *httpReply) (unrun bool, err error) {
+	if r.StatusCode < 300 {
+		return false, nil
+	}
+	body, _ := io.ReadAll(io.LimitReader(r.Body, maxRefusal))
+	r.finish()
+	refusal := &statusError{status: r.StatusCode, said: l.quotable(body)}
+	var fault *Fault
+	if m, err := parseMessage(body); err == nil && m.isAnswer() {
+		fault = m.fault
+	}
+	switch {
+	case r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden:
+		return false, refusal
+	case r.Request.Header.Get(linkSession) != "" && lost(r.StatusCode, fault):
+		l.end(fmt.Errorf("%w: %w", errSessionEnded, refusal))
+		return true, l.why()
+	case fault != nil:
+		return false, fault
+	}
+	return false, refusal
+}
+
+// lost says whether a server that was sent the id of a session does not know it.
+func lost(status int, fault *Fault) bool {
+	switch status {
+	case http.StatusNotFound:
+		return fault == nil || fault.Code != codeNoMethod
+	case http.StatusBadRequest:
+		return fault != nil && fault.Code == codeSession
+	}
+	return false
+}
+
+// quotable is the beginning of a body as an error may repeat it: without the
+// values of headers, which a server may have echoed.
+func (l *httpLink) quotable(body []byte) string {
+	text := strings.ToValidUTF8(string(body[:min(len(body), 4<<10)]), "\uFFFD")
+	for _, values := range l.header {
+		for _, value := range values {
+			for part := range strings.FieldsSeq(value) { // Bearer and the token
+				if len(part) > 6 {
+					text = strings.ReplaceAll(text, part, "[header]")
+				}
+			}
+		}
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > maxQuoted {
+		end := maxQuoted
+		for !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text = text[:end] + "…"
+	}
+	return text
+}
+
+// otherEra adds errOtherEra to the error of a handshake that a server of the
+// other era did not understand: it refuses what it does not know with a status of
+// its own choice. That it wants authorization, or is busy, says nothing.
+func otherEra(err error, wanted era) error {
+	var refusal *statusError
+	if errors.Is(err, errOtherEra) || wanted != newEra || !errors.As(err, &refusal) {
+		return err
+	}
+	switch refusal.status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
+		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+		return fmt.Errorf("%w: %w", errOtherEra, err)
+	}
+	return err
+}
+
+func mediaType(r *http.Response) string {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil {
+		kind, _, _ = strings.Cut(r.Header.Get("Content-Type"), ";")
+	}
+	return strings.ToLower(strings.TrimSpace(kind))
+}

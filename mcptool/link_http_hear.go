@@ -1,0 +1,174 @@
+package mcptool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+)
+
+// httpHearing is a listener that is told one notification after the other, though
+// they may come on several streams.
+type httpHearing struct {
+	listener
+
+	mu sync.Mutex
+}
+
+func (h *httpHearing) notify(method string, params json.RawMessage) {
+	if h.notified == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.notified(method, params)
+}
+
+// expect keeps a call, so that progress finds it on whatever stream it comes.
+func (l *httpLink) expect(c *httpCall) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls[string(c.id)] = c
+}
+
+func (l *httpLink) forget(c *httpCall) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.calls, string(c.id))
+}
+
+// take takes what came at once on the stream of c (nil: on the stream that
+// belongs to no request): a message, or a batch. done: the answer to c was in it.
+func (l *httpLink) take(c *httpCall, data []byte) (answer message, done bool, err error) {
+	if !isBatch(data) {
+		return l.takeOne(c, data)
+	}
+	batch, err := splitBatch(data)
+	if err != nil {
+		l.garbage(err)
+		return message{}, false, nil
+	}
+	for _, one := range batch {
+		m, is, failed := l.takeOne(c, one)
+		if is || failed != nil {
+			answer, done, err = m, is, failed
+		}
+	}
+	return answer, done, err
+}
+
+// takeOne takes one message. What is none is passed over, unless it has the id of
+// the call that is waited for.
+func (l *httpLink) takeOne(c *httpCall, data []byte) (answer message, done bool, err error) {
+	m, err := parseMessage(data)
+	own := c != nil && string(m.id) == string(c.id)
+	switch {
+	case err != nil && own && m.method == "":
+		return message{}, false, fmt.Errorf("the server's answer is faulty: %s", err.Error()) // no *Fault: it did not say so
+	case err != nil:
+		l.garbage(err)
+	case m.isAnswer() && own:
+		return m, true, nil
+	case m.isAnswer():
+		l.garbage(fmt.Errorf("an answer to another request: id %s", short(string(m.id))))
+	case m.isRequest():
+		l.requested(c, m)
+	default:
+		return message{}, false, l.notification(c, m)
+	}
+	return message{}, false, nil
+}
+
+func (l *httpLink) garbage(err error) {
+	l.log.LogAttrs(l.life, slog.LevelWarn, "an MCP server sent what is no message", slog.String("why", err.Error()))
+}
+
+// notification gives a notification to who hears it. The error ends the call on
+// whose stream it came.
+func (l *httpLink) notification(c *httpCall, m message) error {
+	hears := l.own
+	if c != nil {
+		hears = c.hears
+	}
+	switch {
+	case m.method == notificationProgress:
+		token, _ := member(m.params, "progressToken")
+		l.mu.Lock()
+		of := l.calls[string(token)]
+		l.mu.Unlock()
+		if of == nil {
+			return nil // it is late
+		}
+		hears, m.params = of.hears, setMembers(m.params, pair{"progressToken", of.token})
+	case m.method == notificationCancelled && l.speaks == newEra:
+		// The server asks nothing there: it has given up one of ours.
+		if id, _ := member(m.params, "requestId"); c != nil && string(id) == string(c.id) {
+			return errors.New("the server has ended the request: " + short(textMember(m.params, "reason")))
+		}
+		return nil
+	case m.method == notificationCancelled:
+		id, _ := member(m.params, "requestId")
+		l.mu.Lock()
+		cancel := l.asked[string(id)]
+		l.mu.Unlock()
+		if cancel != nil {
+			cancel(errWithdrawn)
+		}
+		return nil
+	}
+	hears.notify(m.method, m.params)
+	return nil
+}
+
+// requested answers a request of the server, on a goroutine of its own. It ends
+// with the call on whose stream it came.
+func (l *httpLink) requested(c *httpCall, m message) {
+	if l.speaks == newEra {
+		l.garbage(fmt.Errorf("a request, %s, in an era that has none", short(m.method)))
+		return
+	}
+	hears, of := l.own, l.life
+	if c != nil {
+		hears, of = c.hears, c.ctx
+	}
+	if !l.begin() {
+		return
+	}
+	ctx, cancel := context.WithCancelCause(of)
+	refusal := l.admit(m.id, cancel)
+	go func() {
+		defer l.work.Done()
+		defer cancel(nil)
+		reply := message{id: m.id, fault: refusal}
+		if refusal == nil {
+			reply = answerTo(ctx, &hears.listener, m, l.log)
+			l.mu.Lock()
+			delete(l.asked, string(m.id))
+			l.mu.Unlock()
+		}
+		if errors.Is(context.Cause(ctx), errWithdrawn) {
+			return
+		}
+		// The answer is not cut off where the server needed no more than its
+		// beginning to answer the call.
+		if err := l.tell(context.WithoutCancel(ctx), reply); err != nil {
+			l.log.LogAttrs(ctx, slog.LevelDebug, "an MCP server did not take an answer", slog.String("why", err.Error()))
+		}
+	}()
+}
+
+// admit counts a request of the server in, or says why not.
+func (l *httpLink) admit(id json.RawMessage, cancel context.CancelCauseFunc) *Fault {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, twice := l.asked[string(id)]; twice {
+		return invalid("a request with this id is under way")
+	}
+	if len(l.asked) >= maxAsked {
+		return &Fault{Code: codeInternal, Message: "too many requests at once"}
+	}
+	l.asked[string(id)] = cancel
+	return nil
+}

@@ -1,0 +1,52 @@
+package mcptool
+
+import (
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+)
+
+// steady is how long a stream must last for its end to be nothing unusual.
+const steady = 10 * time.Second
+
+// listen keeps the stream open on which a server of the old era says what belongs
+// to no request, until the link ends. A server need not have one.
+func (l *httpLink) listen() {
+	var at place
+	wait, opened := resumeWait, false
+	for l.life.Err() == nil {
+		began := time.Now()
+		r, err := l.get(l.life, at.id, opened)
+		switch {
+		case err == nil:
+			opened = true
+			_, err = l.read(nil, r, &at)
+			r.close()
+			if at.moved || time.Since(began) > steady {
+				wait = resumeWait
+			}
+			if errors.Is(err, errEventLong) {
+				l.log.LogAttrs(l.life, slog.LevelWarn, "the stream of an MCP server is not read on", slog.String("why", err.Error()))
+				return
+			}
+		case !passing(err):
+			// A server that had the stream, and cannot go on from where it was, begins
+			// anew.
+			if !opened || at.id == "" {
+				l.log.LogAttrs(l.life, slog.LevelDebug, "an MCP server has no stream of its own", slog.String("why", err.Error()))
+				return
+			}
+			at.id = ""
+		}
+		pause := wait
+		if at.wait > 0 {
+			pause = max(at.wait, wait-resumeWait)
+		}
+		// Many links of one server do not come back all at once.
+		if !l.pause(l.life, pause+rand.N(pause/4+1)) { //nolint:gosec // nothing depends on its being guessed
+			return
+		}
+		wait = min(2*wait, maxWait)
+	}
+}

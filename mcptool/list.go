@@ -1,0 +1,262 @@
+package mcptool
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// toolList is a list of tools as it is sent, with the way back from the names in
+// it. It does not change.
+type toolList struct {
+	ids    []toolID
+	items  json.RawMessage   // an array
+	wires  map[string]string // the names of the runtime, by served name, where they differ
+	tokens int
+}
+
+// toolID tells definitions apart without looking into them: what is there as the
+// same bytes is the same. A list keeps the bytes, so that no others can have their
+// place in memory.
+type toolID struct {
+	name       string
+	input, raw *byte
+}
+
+// listCache keeps the last lists: clients of one kind see the same one.
+type listCache struct {
+	mu    sync.Mutex
+	lists []*toolList
+}
+
+const maxLists = 16
+
+// find is the list of these tools; else it is made.
+func (l *listCache) find(ids []toolID, make func() *toolList) *toolList {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	same := func(o *toolList) bool { return slices.Equal(o.ids, ids) }
+	if i := slices.IndexFunc(l.lists, same); i >= 0 {
+		return l.lists[i]
+	}
+	list := make()
+	list.ids = ids
+	if len(l.lists) == maxLists {
+		l.lists = slices.Delete(l.lists, 0, 1)
+	}
+	l.lists = append(l.lists, list)
+	return list
+}
+
+// offer is what a client is offered: a view, and how its tools are listed.
+type offer struct {
+	view *ferrule.View
+	list *toolList
+	all  *toolList // of the view before it was deferred
+}
+
+// autoTokens is how many tokens of definitions a client is listed before they are
+// deferred: a tenth of the context of most models.
+const autoTokens = 20_000
+
+// offered is what the client is offered now.
+func (f *face) offered(ctx context.Context) offer {
+	g := f.client.gate
+	view := f.session.View(ctx)
+	all := g.listOf(view)
+	mode := Auto
+	if g.Mode != nil {
+		mode = g.Mode(f.name)
+	}
+	if mode == Auto {
+		mode = Full
+		if !defersItself(f.name) && all.tokens > autoTokens {
+			mode = Deferred
+		}
+	}
+	if mode != Deferred {
+		return offer{view, all, all}
+	}
+	view = view.Defer(ferrule.DeferOptions{Names: g.Names})
+	return offer{view, g.listOf(view), all}
+}
+
+// defersItself reports whether a client is known to keep definitions from its
+// model until they are needed.
+func defersItself(client string) bool { return client == "claude-code" }
+
+// wire is the runtime's name of a tool.
+func (o *offer) wire(served string) string {
+	for _, l := range []*toolList{o.list, o.all} {
+		if name, ok := l.wires[served]; ok {
+			return name
+		}
+	}
+	return served
+}
+
+// listOf is the list of what a view offers. What reads kept results is always in
+// it, at the end, so that the list is the same for all sessions.
+func (g *Gateway) listOf(v *ferrule.View) *toolList {
+	var (
+		tools []ferrule.Resolved
+		raws  []json.RawMessage
+		ids   []toolID
+	)
+	add := func(r ferrule.Resolved) {
+		raw := g.definition(&r)
+		tools, raws = append(tools, r), append(raws, raw)
+		ids = append(ids, toolID{r.Name, first(r.Info.Input), first(raw)})
+	}
+	for r := range v.Offered() {
+		if !isReader(&r) {
+			add(r)
+		}
+	}
+	if r, ok := g.Runtime.Find(readerName); ok && isReader(&r) && g.Runtime.Blobs != nil {
+		// A copy each time: it is always the same.
+		tools, raws = append(tools, r), append(raws, nil)
+		ids = append(ids, toolID{name: readerName})
+	}
+	return g.house.lists.find(ids, func() *toolList { return g.writeList(tools, raws) })
+}
+
+// readerName is the tool that reads kept results.
+const readerName = "read_result"
+
+func isReader(r *ferrule.Resolved) bool {
+	return r.Name == readerName && r.Source.Trust == tool.BuiltIn && r.Source.Name == "ferrule"
+}
+
+func first(b json.RawMessage) *byte {
+	if len(b) == 0 {
+		return nil
+	}
+	return &b[0]
+}
+
+// definition is a tool as its server defines it; nil: it has no server.
+func (g *Gateway) definition(r *ferrule.Resolved) json.RawMessage {
+	if s := g.server(r.Source.Name); s != nil {
+		return s.definition(r.Info.Name)
+	}
+	return nil
+}
+
+// writeList writes a list.
+func (g *Gateway) writeList(tools []ferrule.Resolved, raws []json.RawMessage) *toolList {
+	l := &toolList{wires: make(map[string]string)}
+	text := []byte{'['}
+	for i := range tools {
+		r, raw := &tools[i], raws[i]
+		name := servedName(r)
+		if _, taken := l.wires[name]; taken {
+			continue // a hash that two names share: the first has it
+		}
+		l.wires[name] = r.Name
+		if raw == nil {
+			raw = written(r, name)
+		} else {
+			raw = setMembers(raw, pair{"name", quote(name)})
+		}
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = append(text, raw...)
+	}
+	l.items = append(text, ']')
+	l.tokens = g.tokens(string(l.items))
+	return l
+}
+
+// tokens is how many tokens a text has.
+func (g *Gateway) tokens(text string) int {
+	if g.CountTokens != nil {
+		return g.CountTokens(text)
+	}
+	const bytesPerToken = 4
+	return len(text) / bytesPerToken
+}
+
+// maxServed is how long a name is at most that is served: clients put one of
+// their own in front.
+const maxServed = 50
+
+// servedName is what clients call a tool. It depends on source and name alone.
+func servedName(r *ferrule.Resolved) string {
+	switch {
+	case len(r.Name) <= maxServed:
+		return r.Name
+	case r.Name == tool.WireName("", r.Info.Name):
+		return tool.MCPName("", r.Info.Name)
+	}
+	return tool.MCPName(r.Source.Name, r.Info.Name)
+}
+
+// written is the definition of a tool that has no server.
+func written(r *ferrule.Resolved, name string) json.RawMessage {
+	members := []pair{{"name", quote(name)}, {"description", quote(r.Info.Description)}, {"inputSchema", objectSchema(r.Info.Input)}}
+	if kind := textMember(r.Info.Output, "type"); kind == "object" {
+		members = append(members, pair{"outputSchema", r.Info.Output})
+	}
+	word := func(b bool) json.RawMessage {
+		if b {
+			return json.RawMessage("true")
+		}
+		return json.RawMessage("false")
+	}
+	c := r.Claims
+	members = append(members, pair{"annotations", setMembers(nil,
+		pair{"readOnlyHint", word(c.ReadOnly)},
+		pair{"destructiveHint", word(!c.ReadOnly && !c.Reversible)},
+		pair{"idempotentHint", word(c.Idempotent)},
+		pair{"openWorldHint", word(!c.Local)},
+	)})
+	return setMembers(nil, members...)
+}
+
+// objectSchema says the type that the protocol wants said.
+func objectSchema(schema json.RawMessage) json.RawMessage {
+	if _, has := member(schema, "type"); has {
+		return schema
+	}
+	return setMembers(schema, pair{"type", json.RawMessage(`"object"`)})
+}
+
+// listTools answers tools/list, in one page.
+func (d *dialogue) listTools() (json.RawMessage, error) {
+	if err := noCursor(d.given); err != nil {
+		return nil, err
+	}
+	o := d.face.offered(d.ctx)
+	c := d.client
+	c.mu.Lock()
+	if d.era() == oldEra {
+		c.known = o.list
+	}
+	c.mu.Unlock()
+	return wrapList("tools", o.list.items), nil
+}
+
+// wrapList is the result that holds a list.
+func wrapList(name string, items json.RawMessage) json.RawMessage {
+	var b strings.Builder
+	b.Grow(len(items) + len(name) + len(`{"":}`))
+	b.WriteString(`{"` + name + `":`)
+	b.Write(items)
+	b.WriteByte('}')
+	return json.RawMessage(b.String())
+}
+
+// noCursor refuses a cursor: all lists are one page, so none was given out.
+func noCursor(params json.RawMessage) error {
+	if cursor, ok := member(params, "cursor"); ok && kindOf(cursor) != 'n' {
+		return &Fault{Code: codeInvalidParams, Message: "invalid cursor"}
+	}
+	return nil
+}

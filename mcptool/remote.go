@@ -1,0 +1,64 @@
+package mcptool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+const methodCall = "tools/call"
+
+// run is the Run of a server's tool, by the server's own name for it.
+func (s *server) run(ctx context.Context, name string, a tool.Args) (tool.Result, error) {
+	x := exchangeFrom(ctx)
+	if x == nil {
+		own, done := s.ownExchange(ctx)
+		defer done()
+		x = own
+	}
+	result, err := s.do(ctx, x, methodCall, callParams(x.params(), name, a))
+	if err == nil {
+		x.finished(result, nil)
+		return callResult(result)
+	}
+	if fault := (*Fault)(nil); errors.As(err, &fault) {
+		x.finished(nil, fault)
+	}
+	return tool.Result{}, s.failure(ctx, err)
+}
+
+// callParams are the params of a client's request with the name and the arguments
+// that are meant. Arguments that were left out stay so.
+func callParams(params json.RawMessage, name string, a tool.Args) json.RawMessage {
+	set := []pair{{"name", quote(name)}}
+	if _, ok := member(params, "arguments"); ok || strings.TrimSpace(a.Received()) != "" || a.Text() != "{}" {
+		set = append(set, pair{"arguments", json.RawMessage(a.Text())})
+	}
+	return setMembers(params, set...)
+}
+
+// failure is what a model is told of a call without a result.
+func (s *server) failure(ctx context.Context, err error) error {
+	fault := (*Fault)(nil)
+	e := &tool.Error{Kind: tool.Failed, Detail: err.Error(), Cause: err}
+	switch {
+	case errors.As(err, &fault):
+		e.Text = fault.Message
+	case errors.Is(err, errTimeout):
+		e.Kind = tool.Timeout
+		e.Text = fmt.Sprintf("Server %s did not answer within %s. The call may still have had its effect.", s.Name, s.timeout())
+	case ctx.Err() != nil:
+		return err
+	case errors.Is(err, errUnreachable), errors.Is(err, errUnsent):
+		e.Text = fmt.Sprintf("Server %s cannot be reached now. Nothing was done.", s.Name)
+	case errors.Is(err, errNoInput):
+		e.Text = err.Error()
+	default:
+		e.Text = fmt.Sprintf("The connection to server %s broke while the call ran. It may or may not have happened.", s.Name)
+	}
+	return e
+}

@@ -1,0 +1,219 @@
+package mcptool
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// answer leads a request to who answers it.
+func (d *dialogue) answer() (json.RawMessage, error) {
+	switch d.method {
+	case "initialize":
+		return d.initialize()
+	case "ping":
+		return json.RawMessage("{}"), nil
+	case "server/discover":
+		return d.discover()
+	case "tools/list":
+		return d.listTools()
+	case "tools/call":
+		return d.callTool()
+	case "prompts/list":
+		return d.listPrompts()
+	case "prompts/get":
+		return d.prompt()
+	case "completion/complete":
+		return d.completion()
+	case "resources/list":
+		return d.listResources("resources")
+	case "resources/templates/list":
+		return d.listResources("resourceTemplates")
+	case "resources/read", "resources/subscribe", "resources/unsubscribe":
+		return d.resource()
+	case "subscriptions/listen":
+		return d.listen()
+	case "logging/setLevel":
+		return d.setLevel()
+	}
+	if servers := d.client.gate.servers(); len(servers) == 1 {
+		return d.relay(servers[0], d.given)
+	}
+	return nil, noMethod(d.method)
+}
+
+func noMethod(method string) *Fault {
+	return &Fault{Code: codeNoMethod, Message: fmt.Sprintf("Method not found: %s", short(method))}
+}
+
+// relay sends the request on to a server.
+func (d *dialogue) relay(s *server, params json.RawMessage) (json.RawMessage, error) {
+	return s.do(d.ctx, d, d.method, params)
+}
+
+// having are the servers that have a capability, by name.
+func (g *Gateway) having(capability string) []*server {
+	all := slices.DeleteFunc(slices.Clone(g.servers()), func(s *server) bool {
+		hello := s.greeting()
+		if hello == nil {
+			return true
+		}
+		value, _ := member(hello.capabilities, capability)
+		return kindOf(value) != '{'
+	})
+	slices.SortStableFunc(all, func(a, b *server) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// gather is one list of the lists of servers. A server that cannot give its own
+// is left out, unless none can.
+func (d *dialogue) gather(servers []*server, change func(*server, json.RawMessage) json.RawMessage) (json.RawMessage, error) {
+	if err := noCursor(d.given); err != nil {
+		return nil, err
+	}
+	text := []byte{'['}
+	var failed error
+	worked := len(servers) == 0
+	for _, s := range servers {
+		list, err := s.list(d.ctx, d.method)
+		if err != nil {
+			d.client.gate.logger().Warn("list", "server", s.Name, "method", d.method, "error", err)
+			failed = err
+			continue
+		}
+		worked = true
+		for _, item := range list {
+			if item = change(s, item); item == nil {
+				continue
+			}
+			if len(text) > 1 {
+				text = append(text, ',')
+			}
+			text = append(text, item...)
+		}
+	}
+	if !worked {
+		return nil, failed
+	}
+	return append(text, ']'), nil
+}
+
+// listPrompts answers prompts/list.
+func (d *dialogue) listPrompts() (json.RawMessage, error) {
+	items, err := d.gather(d.client.gate.having("prompts"), func(s *server, item json.RawMessage) json.RawMessage {
+		if s.Unprefixed {
+			return item
+		}
+		return setMembers(item, pair{"name", quote(s.Name + "__" + textMember(item, "name"))})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return wrapList("prompts", items), nil
+}
+
+// prompt answers prompts/get.
+func (d *dialogue) prompt() (json.RawMessage, error) {
+	name := textMember(d.given, "name")
+	s, own := d.promptServer(name)
+	if s == nil {
+		return nil, &Fault{Code: codeInvalidParams, Message: "Unknown prompt: " + short(name)}
+	}
+	return d.relay(s, renamed(d.given, name, own))
+}
+
+// renamed are params with the name that a server knows. Where that is what the
+// client said no byte changes.
+func renamed(params json.RawMessage, name, own string) json.RawMessage {
+	if name == own {
+		return params
+	}
+	return setMembers(params, pair{"name", quote(own)})
+}
+
+// promptServer is whose prompt a name is, and its name there.
+func (d *dialogue) promptServer(name string) (*server, string) {
+	servers := d.client.gate.having("prompts")
+	if of, own, ok := strings.Cut(name, "__"); ok { // no server has __ in its name
+		for _, s := range servers {
+			if s.Name == of && !s.Unprefixed {
+				return s, own
+			}
+		}
+	}
+	bare := slices.DeleteFunc(servers, func(s *server) bool { return !s.Unprefixed })
+	if len(bare) == 1 {
+		return bare[0], name
+	}
+	for _, s := range bare {
+		list, err := s.list(d.ctx, "prompts/list")
+		if err == nil && slices.ContainsFunc(list, func(p json.RawMessage) bool { return textMember(p, "name") == name }) {
+			return s, name
+		}
+	}
+	return nil, ""
+}
+
+// completion answers completion/complete, by what is to be completed.
+func (d *dialogue) completion() (json.RawMessage, error) {
+	ref, _ := member(d.given, "ref")
+	switch textMember(ref, "type") {
+	case "ref/prompt":
+		name := textMember(ref, "name")
+		s, own := d.promptServer(name)
+		switch {
+		case s == nil:
+			return nil, &Fault{Code: codeInvalidParams, Message: "Unknown prompt: " + short(name)}
+		case own == name:
+			return d.relay(s, d.given)
+		}
+		return d.relay(s, setMembers(d.given, pair{"ref", renamed(ref, name, own)}))
+	case "ref/resource":
+		uri := textMember(ref, "uri")
+		servers := d.resourceServers(uri)
+		if len(servers) == 0 {
+			return nil, noResource(uri)
+		}
+		return d.firstOf(servers)
+	}
+	if servers := d.client.gate.servers(); len(servers) == 1 {
+		return d.relay(servers[0], d.given)
+	}
+	return nil, &Fault{Code: codeInvalidParams, Message: "completion/complete: ref: want a prompt or a resource"}
+}
+
+// firstOf relays to one server after another until one knows what is meant.
+func (d *dialogue) firstOf(servers []*server) (result json.RawMessage, err error) {
+	for _, s := range servers {
+		if result, err = d.relay(s, d.given); err == nil || d.ctx.Err() != nil {
+			return result, err
+		}
+	}
+	return nil, err
+}
+
+// setLevel tells all servers that log from which level on.
+func (d *dialogue) setLevel() (json.RawMessage, error) {
+	servers := d.client.gate.having("logging")
+	if len(servers) == 0 {
+		return nil, noMethod(d.method)
+	}
+	var (
+		result json.RawMessage
+		failed error
+	)
+	for _, s := range servers {
+		answer, err := d.relay(s, d.given)
+		if err != nil {
+			d.client.gate.logger().Warn("set the level of logs", "server", s.Name, "error", err)
+			failed = err
+			continue
+		}
+		result = answer
+	}
+	if result == nil {
+		return nil, failed
+	}
+	return result, nil
+}

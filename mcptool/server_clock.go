@@ -1,0 +1,94 @@
+package mcptool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// errTimeout is in the tree of an error about a server that took too long.
+var errTimeout = errors.New("it took too long")
+
+type timeoutError struct {
+	server string
+	after  time.Duration
+}
+
+func (e *timeoutError) Error() string {
+	return fmt.Sprintf("server %s did not answer within %s", e.server, e.after)
+}
+
+func (e *timeoutError) Unwrap() error { return errTimeout }
+
+// clock ends a context once the server has had its time. It stands still while the
+// server waits for somebody else. All methods are safe for concurrent use.
+type clock struct {
+	cancel context.CancelCauseFunc
+	cause  error
+
+	mu    sync.Mutex
+	left  time.Duration
+	holds int // reasons to stand still
+	since time.Time
+	timer *time.Timer // nil: it stands still
+	over  bool
+}
+
+// newClock is a clock that stands still until it is started.
+func newClock(ctx context.Context, d time.Duration, cause error) (context.Context, *clock) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return ctx, &clock{cancel: cancel, cause: cause, left: d, holds: 1}
+}
+
+// stop stops it until start was called as often.
+func (k *clock) stop() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.holds++; k.timer != nil {
+		k.timer.Stop()
+		k.timer = nil
+		k.left = max(k.left-time.Since(k.since), 0)
+	}
+}
+
+func (k *clock) start() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.holds--; k.holds == 0 && !k.over {
+		k.since = time.Now()
+		k.timer = time.AfterFunc(k.left, func() { k.cancel(k.cause) })
+	}
+}
+
+func (k *clock) end() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.over = true
+	if k.timer != nil {
+		k.timer.Stop()
+	}
+	k.cancel(nil)
+}
+
+// asking is a request of a client whose server has its time stopped while the
+// client is asked.
+type asking struct {
+	exchange
+	clock *clock
+	quiet bool // the client wants no log messages
+}
+
+func (x *asking) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	x.clock.stop()
+	defer x.clock.start()
+	return x.exchange.request(ctx, method, params)
+}
+
+func (x *asking) input(ctx context.Context, required json.RawMessage) (responses, state json.RawMessage, err error) {
+	x.clock.stop()
+	defer x.clock.start()
+	return x.exchange.input(ctx, required)
+}

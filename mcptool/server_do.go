@@ -1,0 +1,80 @@
+package mcptool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// maxRounds is how often a server may ask for input within one request.
+const maxRounds = 100
+
+// do sends a request of a client on to the server, over a connection of the
+// client's own, and translates between the eras where it must. M6: it is never
+// sent twice; a connection that broke before is made anew first.
+//
+// The result is as the server sent it. The error is a *Fault that the server
+// answered with; else in its tree is errUnreachable or errUnsent (nothing was
+// sent), errTimeout, or context.Cause. What else there is: the connection broke,
+// and the request may have run.
+func (s *server) do(ctx context.Context, x exchange, method string, params json.RawMessage) (json.RawMessage, error) {
+	ctx, k := newClock(ctx, s.timeout(), &timeoutError{s.Name, s.timeout()})
+	defer k.end()
+	if method == methodListen {
+		k.stop() // for ever
+	}
+	ask := &asking{exchange: x, clock: k, quiet: x.era() == newEra && logLevel(params) == ""}
+	for range maxRounds {
+		result, spoken, err := s.send(ctx, ask, method, params)
+		if err != nil || spoken == oldEra || textMember(result, "resultType") != "input_required" {
+			return result, err
+		}
+		responses, state, err := ask.input(ctx, result)
+		if err != nil {
+			return nil, err
+		}
+		params = setMembers(params, pair{"inputResponses", responses}, pair{"requestState", state})
+	}
+	return nil, fmt.Errorf("server %s: it asked for input %d times within one request", s.Name, maxRounds)
+}
+
+// send sends a request once. Where the server has surely not seen it, it goes over
+// a new connection.
+func (s *server) send(ctx context.Context, x *asking, method string, params json.RawMessage) (json.RawMessage, era, error) {
+	ln, err := s.lane(x.audience())
+	if err != nil {
+		return nil, oldEra, err
+	}
+	for again := false; ; again = true {
+		c, err := ln.take(ctx, method)
+		if err != nil {
+			return nil, oldEra, err
+		}
+		spoken := c.link.greeting().era
+		x.clock.start()
+		result, err := c.translated(ctx, x, method, params)
+		x.clock.stop()
+		ln.give(c, ctx.Err() != nil || errors.Is(err, errUnsent))
+		if again || !errors.Is(err, errUnsent) || ctx.Err() != nil {
+			return result, spoken, err
+		}
+	}
+}
+
+// notify sends a notification of a client on (roots changed), if it is connected.
+func (s *server) notify(ctx context.Context, a audience, method string, params json.RawMessage) error {
+	s.mu.Lock()
+	ln := s.lanes[a]
+	s.mu.Unlock()
+	if ln == nil {
+		return nil
+	}
+	var errs []error
+	for _, l := range ln.links() {
+		if l.greeting().era == oldEra { // the new one has no such notifications
+			errs = append(errs, l.notify(ctx, method, params))
+		}
+	}
+	return errors.Join(errs...)
+}

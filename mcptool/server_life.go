@@ -1,0 +1,244 @@
+package mcptool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+)
+
+// States of a server.
+const (
+	stateConnecting = "connecting"
+	stateReady      = "ready"
+	stateWaiting    = "waiting" // to be tried again
+	stateFailed     = "failed"  // it was reached, and its tools cannot be registered
+	stateStopped    = "stopped"
+)
+
+// server is one server with its connections: one of the hub's own, for lists, and
+// those of client sessions (lanes).
+type server struct {
+	Server
+	hub     *Hub
+	settled chan struct{} // closed when it has answered or failed once
+	settle  func()
+	wake    chan struct{} // something is in changed
+	listing chan struct{} // holds one: whoever asks for a list that is not kept
+
+	mu       sync.Mutex
+	state    string
+	since    time.Time
+	moved    chan struct{} // closed when the state changes
+	why      string
+	restarts int
+	said     *greeting // what it said last; from the cache: until it answers
+	lacks    [2]bool   // eras that it was found not to speak, since it was last reached
+	link     link      // the hub's own; nil: none now
+	tools    catalogue
+	lists    map[string]heldList // by method
+	changes  map[string]int      // of each list, ever
+	changed  map[string]bool     // lists, not looked at yet
+	lanes    map[audience]*lane
+	closed   bool
+}
+
+func newServer(h *Hub, s Server) *server {
+	made := &server{
+		Server: s, hub: h,
+		settled: make(chan struct{}), wake: make(chan struct{}, 1), listing: make(chan struct{}, 1),
+		state: stateConnecting, since: time.Now(), moved: make(chan struct{}),
+		lists: make(map[string]heldList), changes: make(map[string]int), changed: make(map[string]bool),
+		lanes: make(map[audience]*lane),
+	}
+	made.settle = sync.OnceFunc(func() { close(made.settled) })
+	return made
+}
+
+// Times of connecting anew.
+const (
+	firstPause = 500 * time.Millisecond
+	longPause  = time.Minute
+	// upTime is how long a connection must have lasted for the pauses to begin
+	// anew: a server that dies at its first breath each time is tried ever less.
+	upTime = time.Minute
+)
+
+// live keeps the hub's own connection until ctx ends.
+func (s *server) live(ctx context.Context) {
+	defer s.enter(stateStopped, "")
+	defer s.settle()
+	pause := firstPause
+	for {
+		s.enter(stateConnecting, "")
+		lasted, err := s.connection(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if lasted >= upTime {
+			pause = firstPause
+		}
+		s.enter(stateWaiting, err.Error())
+		s.hub.log().LogAttrs(ctx, slog.LevelWarn, "server is not there", slog.String("server", s.Name), slog.String("why", err.Error()), slog.Duration("pause", pause))
+		s.settle()
+		if !rest(ctx, jitter(pause)) {
+			return
+		}
+		pause = min(2*pause, longPause)
+		s.mu.Lock()
+		s.restarts++
+		s.mu.Unlock()
+	}
+}
+
+// jitter is a time from three quarters to the whole of d: many that were cut off
+// at once do not all come back at once.
+func jitter(d time.Duration) time.Duration {
+	return d - rand.N(d/4) //nolint:gosec // nobody gains by guessing when a connection is tried
+}
+
+// rest waits, and reports whether ctx has not ended.
+func rest(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// connection is one life of the hub's own connection, and how long it was there.
+func (s *server) connection(ctx context.Context) (lasted time.Duration, err error) {
+	s.mu.Lock()
+	s.lacks = [2]bool{} // it may be another program by now
+	s.mu.Unlock()
+	l, err := s.reach(ctx, s.hub.introduction(), &listener{notified: s.heard, requested: refuse})
+	if err != nil {
+		return 0, err
+	}
+	defer l.close()
+	began := time.Now()
+	s.mu.Lock()
+	s.link, s.said = l, l.greeting()
+	anew := len(s.lists) > 0
+	clear(s.lists) // what was not heard meanwhile is not known
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.link = nil
+		s.mu.Unlock()
+	}()
+	if anew {
+		s.change("prompts")
+		s.change("resources")
+	}
+	err = s.attend(ctx, l)
+	return time.Since(began), err
+}
+
+// enter is the one place where the state changes.
+func (s *server) enter(state, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state != state {
+		s.state, s.since = state, time.Now()
+	}
+	s.why = why
+	close(s.moved)
+	s.moved = make(chan struct{})
+}
+
+func (s *server) status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := Status{
+		Name: s.Name, State: s.state, Tools: len(s.tools.offered()), Restarts: s.restarts, Since: s.since, Why: s.why,
+		Quarantined: slices.Clone(s.tools.bad),
+	}
+	if s.said != nil {
+		st.Era = s.said.version
+		st.Server = textMember(s.said.info, "name")
+		if v := textMember(s.said.info, "version"); v != "" {
+			st.Server += " " + v
+		}
+	}
+	return st
+}
+
+// greeting is what the server said of itself when it was last reached, or what
+// the cache says; nil: it never was.
+func (s *server) greeting() *greeting {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.said
+}
+
+// connected is the hub's own connection. While it is being made that is waited
+// for.
+func (s *server) connected(ctx context.Context) (link, error) {
+	for {
+		s.mu.Lock()
+		l, state, why, moved := s.link, s.state, s.why, s.moved
+		s.mu.Unlock()
+		switch {
+		case l != nil:
+			return l, nil
+		case state != stateConnecting:
+			return nil, fmt.Errorf("server %s is %s: %s", s.Name, state, why)
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// close ends the connections of all clients; the hub's own ends with its context.
+func (s *server) close() {
+	s.mu.Lock()
+	s.closed = true
+	lanes := s.lanes
+	s.lanes = nil
+	s.mu.Unlock()
+	var closing sync.WaitGroup
+	for _, ln := range lanes {
+		closing.Go(ln.close)
+	}
+	closing.Wait()
+}
+
+// introduction is how the hub introduces itself: it can do all, so that servers
+// list all.
+func (h *Hub) introduction() introduction {
+	return introduction{
+		version:      newVersion,
+		info:         h.info(),
+		capabilities: json.RawMessage(`{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`),
+	}
+}
+
+func (h *Hub) info() json.RawMessage {
+	name, version := h.Name, h.Version
+	if name == "" {
+		name = "ferrule"
+	}
+	if version == "" {
+		version = "0" // servers want one
+	}
+	return setMembers(nil, pair{"name", quote(name)}, pair{"version", quote(version)})
+}
+
+// refuse answers what a server asks where no client is.
+func refuse(_ context.Context, method string, _ json.RawMessage) (json.RawMessage, error) {
+	if method == "roots/list" {
+		return json.RawMessage(`{"roots":[]}`), nil
+	}
+	return nil, &Fault{Code: codeNoMethod, Message: method + ": nobody is there to be asked"}
+}
