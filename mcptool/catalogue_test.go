@@ -29,11 +29,19 @@ func TestQuarantine(t *testing.T) {
 		{"S6 a schema that leads to itself", `{"name":"x","inputSchema":{"type":"object","$ref":"#"}}`, "itself"},
 		{"T6 a name that another tool has", plainTool("good"), "another tool of the server has the same name"},
 	}
-	for _, h := range hostile.Schemas() {
-		if h.Want != "" && len(h.Text) < 2<<20 {
-			tests = append(tests, struct{ rule, definition, want string }{"S6 " + h.Name, `{"name":"x","inputSchema":` + string(h.Text) + `}`, h.Want})
+	t.Run("S6 hostile schemas", func(t *testing.T) {
+		s := newServer(&Hub{}, Server{Name: "s"})
+		for _, h := range hostile.Schemas() {
+			if len(h.Text) > 16<<10 {
+				continue // package schema shows that they are refused
+			}
+			got := s.listed(json.RawMessage(`{"name":"x","inputSchema":` + string(h.Text) + `}`))
+			mended := got.tool != nil && len(got.tool.Input) < len(h.Text)/2
+			if h.Want != "" && got.tool != nil && !mended {
+				t.Errorf("%s: got a tool, want it quarantined, or without what is hostile", h.Name)
+			}
 		}
-	}
+	})
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
 			s := serverOf(t, &testServer{methods: map[string]method{"tools/list": lists(plainTool("good"), tt.definition)}})

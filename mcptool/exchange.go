@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"sync"
 )
 
@@ -84,6 +85,9 @@ func (d *dialogue) attach(ctx context.Context, l *leg) {
 	d.leg = l
 }
 
+// why is why the dialogue was stopped.
+func (d *dialogue) why() error { return context.Cause(d.ctx) }
+
 // current is the leg that the client waits on; nil: none.
 func (d *dialogue) current() *leg {
 	d.mu.Lock()
@@ -120,7 +124,7 @@ func (d *dialogue) run() {
 	)
 	defer func() {
 		if r := recover(); r != nil {
-			d.client.gate.logger().Error("a panic in the gateway", "panic", r, "method", d.method)
+			d.client.gate.logger().LogAttrs(d.ctx, slog.LevelError, "a panic in the gateway", slog.Any("panic", r), slog.String("method", d.method))
 			result, err = nil, &Fault{Code: codeInternal, Message: "internal error"}
 		}
 		d.finish(result, err)

@@ -20,6 +20,7 @@ const (
 
 var (
 	errManyHeld = errors.New("too many calls of this session wait for input")
+	errGivenUp  = errors.New("nobody waits for the answer any more")
 	errExpired  = errors.New("the client has not answered in time")
 )
 
@@ -123,7 +124,7 @@ func (d *dialogue) turnBack(ctx context.Context, key string, result json.RawMess
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case <-d.ctx.Done():
-		return nil, context.Cause(d.ctx)
+		return nil, d.why()
 	}
 	if d.current() == nil { // an earlier question was given up
 		if err := d.awaitLeg(); err != nil {
@@ -134,22 +135,26 @@ func (d *dialogue) turnBack(ctx context.Context, key string, result json.RawMess
 		return nil, err
 	}
 	d.close(message{result: d.complete(d.client.scrub(result))})
-	return d.await(ctx)
+	p, err := d.await(ctx.Done())
+	if errors.Is(err, errGivenUp) {
+		err = context.Cause(ctx)
+	}
+	return p, err
 }
 
-// await waits for the client to come back. When ctx ends before that the dialogue
-// stays held: its answer is for who comes back.
-func (d *dialogue) await(ctx context.Context) (json.RawMessage, error) {
+// await waits for the client to come back. When it is given up before that the
+// dialogue stays held: its answer is for who comes back.
+func (d *dialogue) await(givenUp <-chan struct{}) (json.RawMessage, error) {
 	late := time.NewTimer(holdTime)
 	defer late.Stop()
 	var why error
 	select {
 	case b := <-d.back:
 		return d.join(b), nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	case <-givenUp:
+		return nil, errGivenUp
 	case <-d.ctx.Done():
-		why = context.Cause(d.ctx)
+		why = d.why()
 	case <-late.C:
 		why = errExpired
 	}
@@ -167,7 +172,7 @@ func (d *dialogue) awaitLeg() error {
 	if !away {
 		return errHungUp
 	}
-	_, err := d.await(context.WithoutCancel(d.ctx))
+	_, err := d.await(nil)
 	return err
 }
 

@@ -53,7 +53,7 @@ func unsupported(version string) *Fault {
 	data, err := json.Marshal(struct {
 		Supported []string `json:"supported"`
 		Requested string   `json:"requested"`
-	}{versions(), version})
+	}{spokenVersions(), version})
 	if err != nil {
 		data = nil // strings can be written
 	}

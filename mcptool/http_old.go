@@ -19,7 +19,7 @@ const (
 // oldEraVersion says whether a version is one with sessions. "" is: clients did
 // not always say.
 func oldEraVersion(v string) bool {
-	return v == "" || v != newVersion && slices.Contains(versions(), v)
+	return v == "" || slices.Contains(oldVersions(), v)
 }
 
 // batches says whether messages come in batches in a version. They went with

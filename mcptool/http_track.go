@@ -25,7 +25,7 @@ type track struct {
 	left    chan struct{} // closed when out is taken away
 	more    chan struct{} // of a track without end: there is something to write
 	beat    *time.Timer   // of one with an end
-	written int // number of the last event that was written to anybody
+	written int           // number of the last event that was written to anybody
 
 	// Guarded by s.kept.mu. Events are numbered from 1.
 	events []keptEvent

@@ -37,14 +37,14 @@ type listCache struct {
 const maxLists = 16
 
 // find is the list of these tools; else it is made.
-func (l *listCache) find(ids []toolID, make func() *toolList) *toolList {
+func (l *listCache) find(ids []toolID, write func() *toolList) *toolList {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	same := func(o *toolList) bool { return slices.Equal(o.ids, ids) }
 	if i := slices.IndexFunc(l.lists, same); i >= 0 {
 		return l.lists[i]
 	}
-	list := make()
+	list := write()
 	list.ids = ids
 	if len(l.lists) == maxLists {
 		l.lists = slices.Delete(l.lists, 0, 1)

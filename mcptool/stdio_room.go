@@ -19,15 +19,6 @@ type room interface {
 
 var _ room = (*client)(nil)
 
-func (c *client) until(f func()) (stop func() bool) { return context.AfterFunc(c.ctx, f) }
-
-// closing says that the gateway takes no more requests.
-func (g *Gateway) closing() bool {
-	g.house.mu.Lock()
-	defer g.house.mu.Unlock()
-	return g.house.closed
-}
-
 // joins is how a door gets a client into a room.
 type joins func(j joining) (room, error)
 
