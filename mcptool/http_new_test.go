@@ -19,7 +19,7 @@ func metaParams(version, more string) string {
 
 func TestHTTPStateless(t *testing.T) {
 	s := openDoor(t, HTTP{Open: true}, nil)
-	s.schema = func(_ room, tool string) json.RawMessage {
+	s.schema = func(tool string) json.RawMessage {
 		if tool != "region" {
 			return nil
 		}
@@ -27,7 +27,9 @@ func TestHTTPStateless(t *testing.T) {
 			"where":{"type":"string","x-mcp-header":"Where"},
 			"in":{"type":"object","properties":{"count":{"type":"integer","x-mcp-header":"Count"},"on":{"type":"boolean","x-mcp-header":"On"}}}}}`)
 	}
-	call := func(args string) string { return rpc(1, "tools/call", metaParams(newVersion, `,"name":"region","arguments":`+args)) }
+	call := func(args string) string {
+		return rpc(1, "tools/call", metaParams(newVersion, `,"name":"region","arguments":`+args))
+	}
 	list := rpc(1, "tools/list", metaParams(newVersion, ""))
 	const v, m, n, p = "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Param-"
 	now := []string{v, newVersion}

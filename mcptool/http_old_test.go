@@ -142,7 +142,7 @@ func TestHTTPSessionEnds(t *testing.T) {
 		other := s.initialize("2025-11-25", bob...)
 		first := s.initialize("2025-11-25", alice...)
 		second := s.initialize("2025-11-25", alice...)
-		io.Copy(io.Discard, s.do("POST", rpc(1, "who", `{}`), append(alice, "Mcp-Session-Id", first)...).Body)
+		_, _ = io.Copy(io.Discard, s.do("POST", rpc(1, "who", `{}`), append(alice, "Mcp-Session-Id", first)...).Body)
 		third := s.initialize("2025-11-25", alice...)
 		for id, want := range map[string]int{first: 200, second: 404, third: 200} {
 			if res := s.do("POST", rpc(1, "who", `{}`), append(alice, "Mcp-Session-Id", id)...); res.StatusCode != want {
@@ -332,7 +332,7 @@ func TestHTTPSlowReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		body := rpc(1, "flood", `{}`)
 		head := "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nMcp-Session-Id: " + id +
 			"\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body

@@ -20,7 +20,7 @@ type session struct {
 	id        string
 	principal string
 	room      room
-	ctx       context.Context // ends with the session //nolint:containedctx // it is that of all its requests
+	ctx       context.Context // ends with the session, and with it all its requests
 	cancel    context.CancelCauseFunc
 	kept      kept
 	once      sync.Once
@@ -161,9 +161,10 @@ func (s *session) track(answers int) *track {
 	return s.newTrack(answers)
 }
 
+// newTrack begins one. Answers below 0: it has no end. The mutex is held.
 func (s *session) newTrack(answers int) *track {
 	t := &track{
-		s: s, id: strconv.Itoa(s.tracks), waiting: answers,
+		s: s, id: strconv.Itoa(s.tracks), waiting: answers, endless: answers < 0,
 		prime: s.room.version() >= oldVersion,
 	}
 	s.tracks++
@@ -199,7 +200,7 @@ func (s *session) unattended(t *track) {
 	if s.linger != nil {
 		s.linger.Stop()
 	}
-	s.linger = time.AfterFunc(s.d.bounds.linger, func() {
+	s.linger = time.AfterFunc(s.d.linger, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.alone == t && !t.attended() {
