@@ -67,7 +67,7 @@ var architecture = map[string]arrows{
 	"sandbox":              {third: "github.com/elastic/go-seccomp-bpf golang.org/x/net golang.org/x/sys"},
 	"shell":                {third: "mvdan.cc/sh/v3", tests: "policy tool"},
 	"store":                {ours: "audit durable internal/lock policy tool", third: "modernc.org/sqlite", tests: ". tooltest"},
-	"tokens":               {third: "github.com/tiktoken-go/tokenizer"},
+	"tokens":               {third: "github.com/tiktoken-go/tokenizer", tests: ". tool"},
 	"tooltest":             {ours: ". audit durable policy tool"},
 	"undo":                 {ours: "internal/inside internal/lock"},
 }
