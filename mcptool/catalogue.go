@@ -26,6 +26,8 @@ type listedTool struct {
 	tidy json.RawMessage // what clients may be sent of it
 	tool *tool.Tool      // nil: it is quarantined
 	why  string          // it is
+	// final: it is quarantined for what it is, whatever there is beside it.
+	final bool
 }
 
 // offered are the tools that are not quarantined.
@@ -56,8 +58,12 @@ func (s *server) definition(name string) json.RawMessage {
 // that the list is good; 0: it does not say.
 func (s *server) listTools(ctx context.Context, l link) (ttl time.Duration, err error) {
 	p := &pages{}
-	if capabilitiesOf(l.greeting()).tools.there {
-		if p, err = listAll(ctx, l, "tools/list"); err != nil {
+	if can := capabilitiesOf(l.greeting()); can.tools.there || can.unsaid() {
+		p, err = listAll(ctx, l, "tools/list")
+		if fault := (*Fault)(nil); can.unsaid() && errors.As(err, &fault) {
+			p, err = &pages{}, nil
+		}
+		if err != nil {
 			return 0, err
 		}
 	}
@@ -65,7 +71,7 @@ func (s *server) listTools(ctx context.Context, l link) (ttl time.Duration, err 
 	if p.left != "" {
 		made.bad = append(made.bad, Quarantined{Why: p.left})
 	}
-	changed, err := s.register(made)
+	changed, err := s.register(made) //nolint:contextcheck // registering has none
 	if err != nil {
 		return p.ttl, err
 	}
@@ -84,7 +90,9 @@ func (s *server) catalogue(defs []json.RawMessage) *catalogue {
 	s.mu.Lock()
 	had := make(map[string]*listedTool, len(s.tools.tools))
 	for _, t := range s.tools.tools {
-		had[string(t.raw)] = t
+		if t.tool != nil || t.final {
+			had[string(t.raw)] = t
+		}
 	}
 	s.mu.Unlock()
 	c := &catalogue{tools: make([]*listedTool, 0, len(defs))}
