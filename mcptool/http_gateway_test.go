@@ -27,6 +27,7 @@ func slowEcho(t *testing.T) (slow *tool.Tool, running chan struct{}, let chan st
 	if err != nil {
 		t.Fatal(err)
 	}
+	slow.Cancel, slow.Cooperative = true, true
 	return slow, running, let
 }
 

@@ -265,6 +265,7 @@ func TestHTTPStreams(t *testing.T) {
 			}
 		}
 		s.do("DELETE", "", "Mcp-Session-Id", id)
+		soonFrom(t, s.room(0).gone, "leave")
 		if n := s.kept.Load(); n != 0 {
 			t.Errorf("%d bytes are kept after the session, want 0", n)
 		}
