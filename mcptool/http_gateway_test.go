@@ -27,6 +27,7 @@ func slowEcho(t *testing.T) (slow *tool.Tool, running chan struct{}, let chan st
 	if err != nil {
 		t.Fatal(err)
 	}
+	slow.Cancel, slow.Cooperative = true, true
 	return slow, running, let
 }
 
@@ -67,9 +68,9 @@ func TestHTTPGateway(t *testing.T) {
 		if !strings.Contains(fresh, `"text":"new"`) {
 			t.Errorf("got %s, want new", fresh)
 		}
-		res = s.do("POST", rpc(2, "ping", metaParams(newVersion, "")), append(key, "Mcp-Protocol-Version", newVersion, "Mcp-Method", "ping")...)
-		if _, f := faultOf(t, res); res.StatusCode != 404 || f.Code != codeNoMethod {
-			t.Errorf("ping in the new era: got %d %v, want 404", res.StatusCode, f)
+		ping := s.do("POST", rpc(2, "ping", metaParams(newVersion, "")), append(key, "Mcp-Protocol-Version", newVersion, "Mcp-Method", "ping")...)
+		if _, f := faultOf(t, ping); ping.StatusCode != 404 || f.Code != codeNoMethod {
+			t.Errorf("ping in the new era: got %d %v, want 404", ping.StatusCode, f)
 		}
 		if res := s.do("DELETE", "", session...); res.StatusCode != 204 {
 			t.Errorf("got %d, want 204", res.StatusCode)

@@ -164,7 +164,7 @@ func TestHTTPStatelessStreams(t *testing.T) {
 		}
 	})
 	t.Run("M2 signs of life", func(t *testing.T) {
-		s := openDoor(t, HTTP{Open: true}, func(d *door) { d.bounds.beat = time.Millisecond })
+		s := openDoor(t, HTTP{Open: true}, func(d *door) { d.beat = time.Millisecond })
 		res := s.do("POST", rpc(1, "wait", metaParams(newVersion, "")), headers("wait")...)
 		b := make([]byte, 3*len(sign))
 		if _, err := io.ReadFull(res.Body, b); err != nil || string(b) != strings.Repeat(sign, 3) {

@@ -244,13 +244,15 @@ func (s *session) takeUp(w *replier, r *http.Request, out *sink, last string) {
 	}
 }
 
-// deleteOld ends a session.
+// deleteOld ends a session. The client is told before its calls have stopped.
 func (d *door) deleteOld(w *replier, r *http.Request, principal, version string) {
 	s := d.find(w, r, principal, version)
 	if s == nil {
 		return
 	}
 	defer s.done()
-	s.end()
+	s.shut()
 	w.WriteHeader(http.StatusNoContent)
+	_ = http.NewResponseController(w).Flush() // who does not read it has gone
+	s.end()
 }

@@ -2,7 +2,6 @@ package mcptool
 
 import (
 	"context"
-
 	"io"
 	"net"
 	"strconv"
@@ -265,6 +264,7 @@ func TestHTTPStreams(t *testing.T) {
 			}
 		}
 		s.do("DELETE", "", "Mcp-Session-Id", id)
+		soonFrom(t, s.room(0).gone, "leave")
 		if n := s.kept.Load(); n != 0 {
 			t.Errorf("%d bytes are kept after the session, want 0", n)
 		}
@@ -314,7 +314,7 @@ func TestHTTPListening(t *testing.T) {
 		}
 	})
 	t.Run("M2 signs of life", func(t *testing.T) {
-		s := openDoor(t, HTTP{Open: true}, func(d *door) { d.bounds.beat, d.bounds.prime = time.Millisecond, time.Millisecond })
+		s := openDoor(t, HTTP{Open: true}, func(d *door) { d.beat, d.prime = time.Millisecond, time.Millisecond })
 		id := s.initialize("2025-06-18")
 		res := s.do("POST", rpc(1, "wait", `{}`), "Mcp-Session-Id", id)
 		b := make([]byte, 3*len(sign))

@@ -144,7 +144,7 @@ func TestStdio(t *testing.T) {
 		}
 		c.stop(errors.New("enough"))
 		go func() { _, _ = io.Copy(io.Discard, c.out) }()
-		soonFrom(t, c.err, "the end")
+		_ = soonFrom(t, c.err, "the end")
 	})
 	t.Run("M2 at the end of the input requests are finished", func(t *testing.T) {
 		c := openConsole(t)
@@ -178,7 +178,7 @@ func TestStdio(t *testing.T) {
 		c.say(rpc(1, "talk", `{}`), rpc(2, "talk", `{}`))
 		start := time.Now()
 		c.stop(errors.New("enough"))
-		soonFrom(t, c.err, "the end")
+		_ = soonFrom(t, c.err, "the end")
 		if d := time.Since(start); d > 4*stdioStop {
 			t.Errorf("it took %v", d)
 		}
