@@ -1,14 +1,9 @@
 package mcptool
 
 import (
-	"context"
-	"io"
 	"log/slog"
-	"net/http"
-	"time"
 
 	"github.com/ferrule-dev/ferrule"
-	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // Mode says which tools a client is listed.
@@ -41,27 +36,3 @@ type Gateway struct {
 
 	house house
 }
-
-// ServeStdio serves one client until in ends or ctx does. Calls that run then are
-// finished (in ended) or stopped (ctx).
-func (g *Gateway) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, c tool.Caller) error {
-	return nil
-}
-
-// HTTP is how a gateway is served over HTTP.
-type HTTP struct {
-	// Tokens are the bearer tokens, each with the principal it names. A request
-	// without one of them is refused, unless Open.
-	Tokens map[string]string
-	Open   bool // anybody may call, as principal local
-	// Hosts are the values of Host and Origin that are taken, beside loopback
-	// names when the request came to a loopback address. Nil: only those.
-	Hosts []string
-	// MaxBody is how long a request may be. 0: 16 MiB.
-	MaxBody int64
-	// Idle is how long a session of the old era lasts without a request. 0: 1 h.
-	Idle time.Duration
-}
-
-// Handler serves the gateway over streamable HTTP, both eras on one address.
-func (g *Gateway) Handler(o HTTP) http.Handler { return nil }

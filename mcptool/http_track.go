@@ -1,0 +1,205 @@
+package mcptool
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// track is one stream of events of a session of the old era: that of a POST with
+// requests, or the one for what belongs to no request. A client that lost its
+// connection comes back to it, so what is sent is kept for a while, and sending
+// does not depend on anybody being there.
+type track struct {
+	s     *session
+	id    string
+	prime bool // the client knows events that only have an id
+
+	mu      sync.Mutex // held while something is written
+	waiting int        // answers to come; below 0: it has no end
+	done    bool
+	out     *sink         // nil: nobody is there
+	left    chan struct{} // closed when out is taken away
+	beat    *time.Timer
+	written int // number of the last event that was written to anybody
+
+	// Guarded by s.kept.mu. Events are numbered from 1.
+	events []keptEvent
+	next   int
+	closed bool
+}
+
+var _ stream = (*track)(nil)
+
+// send keeps a message, and writes it if somebody is there.
+func (t *track) send(m message) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.done || t.s.ctx.Err() != nil {
+		return errGone
+	}
+	if m.method == "" && t.waiting > 0 {
+		t.waiting--
+		t.done = t.waiting == 0
+	}
+	n, event := t.s.kept.add(t, m)
+	if t.out == nil {
+		return nil
+	}
+	if t.write(event) {
+		t.written = n
+		if t.done {
+			t.detach()
+		}
+	}
+	return nil
+}
+
+// write writes to who is there, after what a stream begins with.
+func (t *track) write(b []byte) bool {
+	if !t.out.started && t.prime {
+		b = append(appendPrime(make([]byte, 0, len(b)+64), t.eventID(0)), b...)
+	}
+	if err := t.out.write(b, t.done); err != nil {
+		t.detach()
+		return false
+	}
+	return true
+}
+
+func (t *track) eventID(n int) string { return t.id + "_" + strconv.Itoa(n) }
+
+// parseEventID is the track and the number that an event's id names.
+func parseEventID(id string) (track string, n int, ok bool) {
+	track, number, ok := strings.Cut(id, "_")
+	if !ok {
+		return "", 0, false
+	}
+	n, err := strconv.Atoi(number)
+	return track, n, err == nil && n >= 0
+}
+
+// attach has events written to out from now on. left is closed when that ends:
+// all was sent, it could not be written, or another connection took over.
+func (t *track) attach(out *sink) (left <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.attachLocked(out)
+}
+
+func (t *track) attachLocked(out *sink) <-chan struct{} {
+	if t.out != nil {
+		t.detach()
+	}
+	t.out, t.left = out, make(chan struct{})
+	t.beat = time.AfterFunc(t.s.d.bounds.prime, func() { t.alive(out) })
+	return t.left
+}
+
+// resume is attach for a client that has seen the events up to number after, and
+// is sent those it missed first. ok is false where they are no longer kept.
+func (t *track) resume(out *sink, after int) (left <-chan struct{}, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	missed, last, ok := t.s.kept.after(t, after)
+	if !ok {
+		return nil, false
+	}
+	left = t.attachLocked(out)
+	if len(missed) == 0 {
+		missed = [][]byte{[]byte(sign)}
+	}
+	for i, b := range missed {
+		if err := out.write(b, t.done && i == len(missed)-1 && i == 0); err != nil {
+			t.detach()
+			return left, true
+		}
+	}
+	t.written = max(t.written, last)
+	if t.done {
+		t.detach()
+	}
+	return left, true
+}
+
+// open is attach for a client that has seen nothing, where nobody is there. It is
+// sent first what nobody was sent.
+func (t *track) open(out *sink) (left <-chan struct{}, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.out != nil {
+		return nil, false
+	}
+	left = t.attachLocked(out)
+	missed, last, ok := t.s.kept.after(t, t.written)
+	if !ok {
+		missed = nil // more than is kept
+	}
+	first := []byte(sign)
+	if t.prime {
+		first = appendPrime(nil, t.eventID(t.written))
+	}
+	for _, b := range append([][]byte{first}, missed...) {
+		if err := out.write(b, false); err != nil {
+			t.detach()
+			return left, true
+		}
+	}
+	t.written = last
+	return left, true
+}
+
+// detach takes away who is there.
+func (t *track) detach() {
+	t.beat.Stop()
+	close(t.left)
+	t.out = nil
+}
+
+// leave takes out away, if it is still who is there.
+func (t *track) leave(out *sink) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.out == out {
+		t.detach()
+	}
+}
+
+// finish ends a track whose requests were handled, whether or not all were
+// answered: a request that was cancelled is not.
+func (t *track) finish() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done = true
+	if t.out != nil {
+		t.write(nil)
+	}
+	if t.out != nil {
+		t.detach()
+	}
+	t.s.kept.close(t)
+}
+
+// attended says whether somebody is there.
+func (t *track) attended() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.out != nil
+}
+
+// alive shows that the connection lives: first by the id of the stream.
+func (t *track) alive(out *sink) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.out != out {
+		return
+	}
+	b := []byte(sign)
+	if !out.started && t.prime {
+		b = nil // write adds it
+	}
+	if t.write(b) {
+		t.beat.Reset(t.s.d.bounds.beat)
+	}
+}
