@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"regexp"
@@ -87,6 +88,9 @@ func readScenario(out []byte, args []string) (verdict, bool) {
 	var v verdict
 	v.Passed, _ = strconv.Atoi(string(m[1]))
 	v.Failed, _ = strconv.Atoi(string(m[3]))
+	if v.Failed == 0 && !bytes.Contains(out, []byte("OVERALL: PASSED")) {
+		v.Failed = 1 // the client itself failed, whatever the suite saw of it
+	}
 	if v.Failed > 0 {
 		v.scenes = []string{args[at+1]}
 	}

@@ -27,9 +27,15 @@ func TestReadSummary(t *testing.T) {
 }
 
 func TestReadScenario(t *testing.T) {
-	v, ok := readScenario([]byte("Test Results:\nPassed: 2/3, 1 failed, 0 warnings\n"), []string{"client", "--scenario", "x"})
-	if got := fmt.Sprint(v.Passed, v.Failed, v.scenes, ok); got != "2 1 [x] true" {
-		t.Errorf("got %s, want 2 1 [x] true", got)
+	for in, want := range map[string]string{
+		"Passed: 2/3, 1 failed, 0 warnings\n\n❌ OVERALL: FAILED\n":                                          "2 1 [x] true",
+		"Passed: 3/3, 0 failed, 0 warnings\n\n✅ OVERALL: PASSED\n":                                          "3 0 [] true",
+		"Passed: 3/3, 0 failed, 0 warnings\n\n⚠️  CLIENT EXITED WITH ERROR (code 1)\n\n❌ OVERALL: FAILED\n": "3 1 [x] true",
+	} {
+		v, ok := readScenario([]byte(in), []string{"client", "--scenario", "x"})
+		if got := fmt.Sprint(v.Passed, v.Failed, v.scenes, ok); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
+		}
 	}
 	if _, ok := readScenario([]byte("=== SUMMARY ==="), []string{"--suite", "all"}); ok {
 		t.Error("a run of a whole suite was taken for one scenario")
