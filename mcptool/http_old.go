@@ -39,12 +39,11 @@ func (d *door) find(w *replier, r *http.Request, principal, version string) *ses
 		w.fault(http.StatusNotFound, nil, noSession())
 		return nil
 	}
-	agreed := s.room.version()
-	if oldEraVersion(version) && (version == "" || agreed == "" || version == agreed) {
+	if oldEraVersion(version) { // some clients always say the same, whatever was agreed on
 		return s
 	}
 	s.done()
-	w.refuse(http.StatusBadRequest, "got "+fieldVersion+" "+version+", want "+agreed)
+	w.refuse(http.StatusBadRequest, "got "+fieldVersion+" "+version+", want "+s.room.version())
 	return nil
 }
 
