@@ -49,7 +49,17 @@ func (s *server) define(t *listedTool) error {
 	if always, ok := metaMember(t.tidy, "anthropic/alwaysLoad"); ok {
 		info.AlwaysLoad = kindOf(always) == 't'
 	}
-	run := func(ctx context.Context, a tool.Args) (tool.Result, error) { return s.run(ctx, info.Name, a) }
+	input, _ := member(t.tidy, "inputSchema")
+	headers, err := headerParamsOf(input)
+	if err != nil {
+		return err
+	}
+	run := func(ctx context.Context, a tool.Args) (tool.Result, error) {
+		if len(headers) > 0 {
+			ctx = withHeaders(ctx, headers.of(json.RawMessage(a.Text())))
+		}
+		return s.run(ctx, info.Name, a)
+	}
 	made, err := withInput(tool.Tool{Info: info, Run: run}, t)
 	if err != nil {
 		return err
