@@ -38,7 +38,7 @@ var architecture = map[string]arrows{
 		tests: "internal/hostile",
 	},
 	"builtin":              {ours: "internal/inside sandbox shell tool undo", third: "github.com/aymanbagabas/go-udiff golang.org/x/net", tests: ". audit policy policy/cedar tooltest"},
-	"mcptool":              {ours: ". audit schema tool", third: "golang.org/x/sys", tests: "internal/hostile policy"},
+	"mcptool":              {ours: ". audit schema tool", third: "golang.org/x/sys", tests: "durable internal/hostile policy secret"},
 	"cmd/ferrule":          {ours: ". audit builtin durable internal/config internal/terminal mcptool policy policy/cedar sandbox schema secret secret/keyring store tool undo", third: "github.com/aymanbagabas/go-udiff github.com/charmbracelet/x/term github.com/spf13/cobra github.com/spf13/pflag"},
 	"e2e":                  {},
 	"e2e/client":           {},
@@ -70,7 +70,7 @@ var architecture = map[string]arrows{
 	"sandbox":              {third: "github.com/elastic/go-seccomp-bpf golang.org/x/net golang.org/x/sys"},
 	"shell":                {third: "mvdan.cc/sh/v3", tests: "policy tool"},
 	"store":                {ours: "audit durable internal/lock policy tool", third: "modernc.org/sqlite", tests: ". tooltest"},
-	"tokens":               {third: "github.com/tiktoken-go/tokenizer"},
+	"tokens":               {third: "github.com/tiktoken-go/tokenizer", tests: ". tool"},
 	"tooltest":             {ours: ". audit durable policy tool"},
 	"undo":                 {ours: "internal/inside internal/lock"},
 }

@@ -43,7 +43,11 @@ func (d *door) serveNew(w *replier, r *http.Request, principal, version string) 
 		return
 	}
 	meta := metaOf(m.params)
-	if f := d.headersAgree(r.Header, m, meta, version); f != nil {
+	f := headersAgree(r.Header, m, meta, version)
+	if f == nil {
+		f = d.paramsAgree(r.Header, m)
+	}
+	if f != nil {
 		w.fault(http.StatusBadRequest, m.id, f)
 		return
 	}
@@ -54,21 +58,16 @@ func (d *door) serveNew(w *replier, r *http.Request, principal, version string) 
 		w.busy(err.Error())
 		return
 	}
-	if f := d.paramsAgree(r.Header, m, room); f != nil {
-		w.fault(http.StatusBadRequest, m.id, f)
-		return
-	}
 	if !m.isRequest() {
 		room.handle(r.Context(), m, nowhere{})
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	a := &response{w: w, out: newSink(w, d.write), beat: d.beat}
-	defer a.finish()
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	a.cancel = cancel
-	a.timer = time.AfterFunc(d.beat, a.alive)
+	a := &response{w: w, out: newSink(w, d.write), beat: d.beat, cancel: cancel}
+	defer a.finish()
+	a.begin()
 	room.handle(ctx, m, a)
 }
 
@@ -86,6 +85,12 @@ type response struct {
 }
 
 var _ stream = (*response)(nil)
+
+func (a *response) begin() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.timer = time.AfterFunc(a.beat, a.alive)
+}
 
 func (a *response) send(m message) error {
 	a.mu.Lock()

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // errTimeout is in the tree of an error about a server that took too long.
@@ -80,17 +82,20 @@ func (k *clock) end() {
 type asking struct {
 	exchange
 	clock *clock
-	quiet bool // the client wants no log messages
+	env   *tool.Env // of the call; nil: it is no call of a tool
+	quiet bool      // the client wants no log messages
 }
 
 func (x *asking) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	x.clock.stop()
 	defer x.clock.start()
+	defer x.env.Aside()()
 	return x.exchange.request(ctx, method, params)
 }
 
 func (x *asking) input(ctx context.Context, required json.RawMessage) (responses, state json.RawMessage, err error) {
 	x.clock.stop()
 	defer x.clock.start()
+	defer x.env.Aside()()
 	return x.exchange.input(ctx, required)
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // maxRounds is how often a server may ask for input within one request.
@@ -24,7 +26,7 @@ func (s *server) do(ctx context.Context, x exchange, method string, params json.
 	if method == methodListen {
 		k.stop() // for ever
 	}
-	ask := &asking{exchange: x, clock: k, quiet: x.era() == newEra && logLevel(params) == ""}
+	ask := &asking{exchange: x, clock: k, env: tool.From(ctx), quiet: x.era() == newEra && logLevel(params) == ""}
 	for range maxRounds {
 		result, spoken, err := s.send(ctx, ask, method, params)
 		if err != nil || spoken == oldEra || textMember(result, "resultType") != "input_required" {
