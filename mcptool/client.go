@@ -119,10 +119,10 @@ func (c *client) requested(ctx context.Context, m message, to stream) {
 		c.begin()
 		go func() {
 			defer c.exit()
-			d.run()
+			d.run() //nolint:contextcheck // a dialogue has a context of its own: it may outlive the request
 		}()
 	} else {
-		d.run()
+		d.run() //nolint:contextcheck // as above; attach ends it with ctx
 	}
 	<-l.done
 }
