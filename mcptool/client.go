@@ -117,9 +117,9 @@ func (c *client) requested(ctx context.Context, m message, to stream) {
 	if d.mayHold() {
 		// The call outlives this request where the client is asked for input.
 		c.begin()
-		go func() {
+		go func() { //nolint:contextcheck // a dialogue has a context of its own
 			defer c.exit()
-			d.run() //nolint:contextcheck // a dialogue has a context of its own: it may outlive the request
+			d.run()
 		}()
 	} else {
 		d.run() //nolint:contextcheck // as above; attach ends it with ctx
