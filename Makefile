@@ -10,14 +10,14 @@ MODULES      := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
 
 # What tests use beyond Go, git and make. Where it cannot be had, tests that need it
 # fail in CI and are skipped elsewhere; each says which it is.
-NEEDS        := bwrap:bubblewrap
+NEEDS        := bwrap:bubblewrap npm:npm
 
 .PHONY: help needs test lint fmt laws fuzz fuzz-report bench bench-check eval rules e2e build tidy ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-needs: ## install what tests need: bubblewrap
+needs: ## install what tests need: bubblewrap, npm
 	@for n in $(NEEDS); do \
 		command -v $${n%%:*} > /dev/null && continue; \
 		echo "installing $${n##*:}"; \
@@ -73,12 +73,15 @@ eval: ## measure on data from outside: make eval DATA=dir
 rules: ## each rule of docs/spec.md with its tests
 	@$(CHECK) rules
 
-e2e: ## what needs real processes for long, npm, a browser or servers
+# The last line installs what it needs under .tools, once. It prints JSON lines and
+# how long each part took; go run ./e2e PART runs one, and -direct leaves the gateway out.
+e2e: ## what needs real processes for long, npm or servers: kills, the gateway with clients, servers and suites
 	@go test ./store -count=1 -run 'TestKilledWhileAsking|TestStoreKilled' -rounds 200
 	@go test ./store -count=1 -run 'TestLogChanged' -changes 1000
 	@go test ./store -count=1 -run 'TestJournalModel' -histories 40
 	@go test ./builtin -count=1 -run 'TestFilesRace'
 	@go test ./internal/crash -count=1 -v -run 'TestKilled$$' -rounds 30 -calls 200
+	@go run ./e2e -data "$(CI_DATA)"
 
 build: ## build for Linux, macOS and Windows
 	@for os in linux darwin windows; do for arch in amd64 arm64; do \

@@ -90,6 +90,7 @@ type call struct {
 	taken     atomic.Pointer[[]string] // secrets that were taken out before phase 10
 	everAsked atomic.Bool              // it has had a question
 	lost      atomic.Bool              // given up
+	asides    int                      // how often it has stepped aside; guarded by the lock of the gates
 	heldUp    atomic.Bool              // it has stood in the queue of its crowd
 	state     state
 	claimed   bool // somebody gives it its result

@@ -147,14 +147,19 @@ func (w *world) suite(ctx context.Context, group string, args []string, env ...s
 	args = append([]string{w.tools.script(group, "@modelcontextprotocol/conformance/dist/index.js")}, args...)
 	cmd := exec.Command(w.tools.node(), append(args, "-o", dir)...) //nolint:gosec,noctx // output ends it, with its group
 	cmd.Dir, cmd.Env = dir, append(w.tools.environment(), env...)
+	said := tail{most: 1 << 20} // a single scenario is summed up on stderr
+	cmd.Stderr = &said
 	out, err := output(ctx, "conformance "+strings.Join(args[1:], " "), cmd)
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		return verdict{}, err
 	}
-	v, parseErr := readSummary(out)
-	if parseErr != nil {
-		return verdict{}, errors.Join(parseErr, err)
+	v, one := readScenario(append(out, said.text...), args)
+	if !one {
+		var parseErr error
+		if v, parseErr = readSummary(out); parseErr != nil {
+			return verdict{}, errors.Join(parseErr, err)
+		}
 	}
 	v.Fails, err = failures(dir, v.scenes)
 	return v, err

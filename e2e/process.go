@@ -60,11 +60,14 @@ func (p *process) ended() error {
 	}
 }
 
-// output runs a program to its end and returns what it wrote to stdout.
+// output runs a program to its end and returns what it wrote to stdout. The error
+// has the end of what it wrote to stderr.
 func output(ctx context.Context, name string, cmd *exec.Cmd) ([]byte, error) {
-	var out, said tail
-	out.most = 64 << 20
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &said, 2*time.Second
+	out, said := tail{most: 64 << 20}, tail{}
+	cmd.Stdout, cmd.WaitDelay = &out, 2*time.Second
+	if cmd.Stderr == nil {
+		cmd.Stderr = &said
+	}
 	group(cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

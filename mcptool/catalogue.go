@@ -15,8 +15,9 @@ import (
 
 // catalogue is the tools of a server, as it was listed last.
 type catalogue struct {
-	tools []*listedTool // in the server's order
-	bad   []Quarantined // of them, and what was left out
+	tools  []*listedTool // in the server's order
+	byName map[string]*listedTool
+	bad    []Quarantined // of them, and what was left out
 }
 
 // listedTool is one definition and what was made of it.
@@ -46,10 +47,8 @@ func (c *catalogue) offered() []*tool.Tool {
 func (s *server) definition(name string) json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range s.tools.tools {
-		if t.name == name && t.tool != nil {
-			return t.tidy
-		}
+	if t := s.tools.byName[name]; t != nil {
+		return t.tidy
 	}
 	return nil
 }
@@ -114,12 +113,14 @@ func (s *server) catalogue(defs []json.RawMessage) *catalogue {
 	return c
 }
 
-// quarantine notes those that are not offered.
+// quarantine notes which are offered and which are not.
 func (c *catalogue) quarantine() {
-	c.bad = nil
+	c.bad, c.byName = nil, make(map[string]*listedTool, len(c.tools))
 	for _, t := range c.tools {
 		if t.tool == nil {
 			c.bad = append(c.bad, Quarantined{t.name, t.why})
+		} else {
+			c.byName[t.name] = t
 		}
 	}
 }

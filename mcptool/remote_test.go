@@ -131,8 +131,8 @@ func TestRemote(t *testing.T) {
 			kind tool.Kind
 			want string
 		}{
-			{&timeoutError{"s", s.timeout()}, tool.Timeout, "did not answer within 1m0s"},
-			{&unreachableError{"s", "npx", errors.New("secret path")}, tool.Failed, "cannot be reached now. Nothing was done."},
+			{s.tooLong(), tool.Timeout, "did not answer within 1m0s"},
+			{s.unreachable(errors.New("secret path")), tool.Failed, "cannot be reached now. Nothing was done."},
 			{unsent(errors.New("x")), tool.Failed, "Nothing was done."},
 			{errors.New("EOF"), tool.Failed, "The connection to server s broke while the call ran. It may or may not have happened."},
 		} {
@@ -203,9 +203,13 @@ func TestRemoteChild(t *testing.T) {
 		})
 	}
 	t.Run("M1 a child that dies at once says why", func(t *testing.T) {
-		h := &Hub{Runtime: allowAll(), Servers: []Server{child(t, "failing"), {Name: "missing", Command: []string{"/no/such/program"}}}}
+		h := &Hub{Runtime: allowAll(), Servers: []Server{
+			child(t, "failing"),
+			{Name: "missing", Command: []string{"no-such-program"}},
+			{Name: "folder", Command: []string{"go"}, Dir: "/no/such/folder"},
+		}}
 		start(t, h)
-		for i, want := range []string{"DATABASE_URL is not set", "/no/such/program"} {
+		for i, want := range []string{"DATABASE_URL is not set", "Is the program installed", "folder is not there: /no/such/folder"} {
 			if st := h.Status()[i]; st.State != "waiting" || !strings.Contains(st.Why, want) {
 				t.Errorf("got %+v, want it waiting because of %q", st, want)
 			}

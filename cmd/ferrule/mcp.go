@@ -3,12 +3,10 @@ package main
 import (
 	"log/slog"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ferrule-dev/ferrule/audit"
-	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/mcptool"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -26,13 +24,17 @@ func (f *serving) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print also what servers write to standard error")
 }
 
-// gateway serves a host.
-func (f *serving) gateway(h *host, log *slog.Logger) (*mcptool.Gateway, error) {
+// check refuses flags that say nothing.
+func (f *serving) check() error {
 	switch f.tools {
 	case "", "auto", "full", "deferred":
-	default:
-		return nil, usage("--tools: got %q, want auto, full or deferred", f.tools)
+		return nil
 	}
+	return usage("--tools: got %q, want auto, full or deferred", f.tools)
+}
+
+// gateway serves a host.
+func (f *serving) gateway(h *host, log *slog.Logger) *mcptool.Gateway {
 	l := h.config.Listen
 	mode := func(word string) mcptool.Mode {
 		if word == "auto" {
@@ -51,7 +53,7 @@ func (f *serving) gateway(h *host, log *slog.Logger) (*mcptool.Gateway, error) {
 			}
 			return mode(l.Tools)
 		},
-	}, nil
+	}
 }
 
 // in has the program work in a folder: its workspace, unless the configuration that
@@ -105,6 +107,9 @@ All that is not protocol is on standard error.`,
 
 func (p *program) serveStdio(cmd *cobra.Command, f *serving) error {
 	ctx := cmd.Context()
+	if err := f.check(); err != nil {
+		return err
+	}
 	outlivePipe()
 	b := p.board(false, true)
 	defer b.close()
@@ -114,10 +119,7 @@ func (p *program) serveStdio(cmd *cobra.Command, f *serving) error {
 		observe: func(e audit.Event) { p.tellAsked(b, e) },
 	}
 	return p.with(ctx, o, func(h *host) error {
-		gateway, err := f.gateway(h, log)
-		if err != nil {
-			return err
-		}
+		gateway := f.gateway(h, log)
 		h.atEnd(gateway.Close)
 		return gateway.ServeStdio(ctx, p.stdin, p.stdout, tool.Caller{Attended: true})
 	})
@@ -141,6 +143,3 @@ func (p *program) tellAsked(b *board, e audit.Event) {
 		p.sayWhere(question{e.Question, e.Request.CalledAs, e.Request.Tool != nil && e.Request.Tool.NeedsUser})
 	})
 }
-
-// stateOf is the state directory of a host that keeps something.
-func (p *program) stateOf(c *config.Config) string { return filepath.Clean(p.homeOf(c)) }

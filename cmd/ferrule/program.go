@@ -119,8 +119,9 @@ func (p *program) root() *cobra.Command {
 		Use:   "ferrule",
 		Short: "Rules and people in front of the tool calls of agents",
 		Long: `Ferrule decides which tool calls of agents may run, by rules and by asking a
-person, and runs them. This program shows and changes both, runs calls that are
-given to it, and undoes what they did to files.`,
+person, and runs them. This program serves MCP clients, with their servers behind it
+(up, mcp, connect), shows and changes rules and answers, runs calls that are given to
+it, and undoes what they did to files.`,
 		SilenceErrors: true, SilenceUsage: true,
 	}
 	p.group(root)

@@ -73,7 +73,10 @@ func examineSecrets(ctx context.Context, c *config.Config) (all []finding) {
 		return []finding{{"secrets", "failed", err.Error()}}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Secrets)) {
-		users := slices.Concat(c.Secrets[name].Tools, usersOf(c, name))
+		users := slices.Clone(c.Secrets[name].Tools)
+		for _, user := range usersOf(c, name) {
+			users = append(users, strings.Replace(user, ":", " ", 1)) // "server files"
+		}
 		f := finding{"secret " + name, "ok", sourceOf(c.Secrets[name]).String() + ", for " + strings.Join(users, ", ")}
 		if len(users) == 0 {
 			f.Text = strings.TrimSuffix(f.Text, "for ") + "for no tool: name some under tools"

@@ -76,7 +76,7 @@ func (p *program) listServers(ctx context.Context) error {
 		for _, s := range list {
 			why := s.Why
 			if n := len(s.Quarantined); n > 0 && why == "" {
-				why = fmt.Sprintf("%d tools are not offered: `ferrule tools` says why", n)
+				why = plural(int64(n), "tool is", "tools are") + " not offered: `ferrule tools` says why"
 			}
 			rows = append(rows, []string{s.Name, s.State, s.Era, strconv.Itoa(s.Tools), strconv.Itoa(s.Restarts), why})
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -94,7 +95,14 @@ func (p *program) up(ctx context.Context, f *upping) error {
 	if err != nil {
 		return err
 	}
+	if err := f.check(); err != nil {
+		return err
+	}
 	l, err := f.listening(c.Listen)
+	if err != nil {
+		return err
+	}
+	keys, err := keysOf(l)
 	if err != nil {
 		return err
 	}
@@ -112,13 +120,21 @@ func (p *program) up(ctx context.Context, f *upping) error {
 		o.observe = func(e audit.Event) { p.tellAsked(b, e) }
 	}
 	return p.with(ctx, o, func(h *host) error {
-		gateway, err := f.gateway(h, log)
-		if err != nil {
-			return err
-		}
-		d := &door{p: p, h: h, board: b, listen: l, ln: ln, gateway: gateway, log: log}
+		d := &door{p: p, h: h, board: b, listen: l, ln: ln, keys: keys, gateway: f.gateway(h, log), log: log}
 		return d.serve(ctx)
 	})
+}
+
+// keysOf reads the files for TLS; nil: there are none.
+func keysOf(l config.Listen) (*tls.Config, error) {
+	if l.Cert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(l.Cert, l.Key)
+	if err != nil {
+		return nil, usage("listen.tls: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
 // listen opens an address. The error says what to do.
@@ -140,6 +156,7 @@ type door struct {
 	board   *board
 	listen  config.Listen
 	ln      net.Listener
+	keys    *tls.Config // nil: it is not encrypted
 	gateway *mcptool.Gateway
 	log     *slog.Logger
 	token   string // of the local user; "": none is wanted
@@ -148,7 +165,7 @@ type door struct {
 func (d *door) serve(ctx context.Context) error {
 	how := mcptool.HTTP{Open: d.listen.Open, Hosts: d.hosts()}
 	if !d.listen.Open {
-		token, err := localToken(d.p.stateOf(d.h.config))
+		token, err := localToken(d.p.homeOf(d.h.config))
 		if err != nil {
 			return err
 		}
@@ -163,7 +180,7 @@ func (d *door) serve(ctx context.Context) error {
 		http.Error(w, "there is nothing here: MCP is served at "+endpoint, http.StatusNotFound)
 	})
 	server := &http.Server{
-		Handler: mux, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		Handler: mux, TLSConfig: d.keys, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog:    slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }, // calls are finished, not stopped
 	}
@@ -171,8 +188,8 @@ func (d *door) serve(ctx context.Context) error {
 	var serving sync.WaitGroup
 	defer serving.Wait()
 	serving.Go(func() {
-		if d.listen.Cert != "" {
-			served <- server.ServeTLS(d.ln, d.listen.Cert, d.listen.Key)
+		if d.keys != nil {
+			served <- server.ServeTLS(d.ln, "", "")
 		} else {
 			served <- server.Serve(d.ln)
 		}

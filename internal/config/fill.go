@@ -90,11 +90,11 @@ func (r *reader) promised(secrets *yaml.Node) {
 		if known[w.name] {
 			continue
 		}
-		text := "; there are none"
+		text := ": there are none"
 		if len(known) > 0 {
 			text = hint(w.name, slices.Sorted(maps.Keys(known)))
 		}
-		r.fault(w.at, "%s: got the secret %q, want one that stands under secrets%s", w.what, w.name, text)
+		r.fault(w.at, "%s: got the secret %q, which does not stand under secrets%s", w.what, w.name, text)
 	}
 }
 
