@@ -20,7 +20,7 @@ const maxDefinition = 1 << 20
 func (s *server) listed(raw json.RawMessage) *listedTool {
 	t := &listedTool{raw: raw, name: textMember(raw, "name")}
 	if err := s.define(t); err != nil {
-		t.tool, t.tidy, t.why = nil, nil, err.Error()
+		t.tool, t.tidy, t.why, t.final = nil, nil, err.Error(), true
 		t.name = short(t.name)
 	}
 	return t

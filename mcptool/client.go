@@ -270,7 +270,7 @@ func (c *client) leave() {
 	}
 	c.mu.Unlock()
 	defer close(c.gone)
-	c.gate.house.remove(c)
+	defer c.gate.house.remove(c) // at the end: who closes the gateway waits for it
 	c.end(errLeft)
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
 	defer cancel()

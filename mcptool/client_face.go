@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/ferrule-dev/ferrule"
 )
@@ -18,7 +19,8 @@ type face struct {
 	name    string
 	intro   introduction
 	session *ferrule.Session
-	calls   int // requests under way; guarded by the client's mutex
+	calls   int                  // requests under way; guarded by the client's mutex
+	mode    atomic.Pointer[Mode] // how tools were listed last
 }
 
 var _ audience = (*face)(nil)

@@ -58,7 +58,7 @@ fit, 130 where it was interrupted.`,
 				if err != nil {
 					return err
 				}
-				o.looks = true
+				o.looks, o.names = true, namesOf(calls)
 				return p.with(cmd.Context(), o, func(h *host) error {
 					return p.printPlan(h.session(newSession(), "").View(cmd.Context()).Plan(cmd.Context(), calls...), calls, h.config.Workspace)
 				})
@@ -71,6 +71,15 @@ fit, 130 where it was interrupted.`,
 	cmd.Flags().BoolVar(&planOnly, "plan", false, "print the plan and run nothing")
 	p.jsonFlag(cmd)
 	return cmd
+}
+
+// namesOf are the tools of calls.
+func namesOf(calls []tool.Call) []string {
+	names := make([]string, len(calls))
+	for i, c := range calls {
+		names[i] = c.Name
+	}
+	return names
 }
 
 // maxBatch is how long a file of calls may be.
@@ -162,6 +171,7 @@ func (p *program) batch(cmd *cobra.Command, f *calling, calls []tool.Call) error
 	if err != nil {
 		return err
 	}
+	o.names = namesOf(calls)
 	took := make([]time.Duration, len(calls)) // written before the result is given out
 	o.observe = func(e audit.Event) {
 		if e.Kind == audit.Ended && e.Request != nil && e.Request.Index < len(took) {

@@ -156,11 +156,14 @@ func networkOf(c *config.Config) sandbox.Network {
 }
 
 // hidden are the files that no tool may even read: the state of the program, with
-// what was asked and answered, and copies of every file.
+// what was asked and answered, and copies of every file, and the key of its address.
 func (p *program) hidden(c *config.Config) []string {
 	list := []string{filepath.Join(filepath.FromSlash(c.Workspace), ".ferrule"), p.homeOf(c)}
 	if path := p.storeOf(c); filepath.Dir(path) != p.homeOf(c) {
 		list = append(list, path, path+"-wal", path+"-shm", path+store.OwnersSuffix)
+	}
+	if c.Listen.Key != "" {
+		list = append(list, c.Listen.Key)
 	}
 	list = withTargets(list)
 	slices.Sort(list)

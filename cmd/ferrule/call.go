@@ -36,7 +36,7 @@ func (f *calling) hosting(cmd *cobra.Command, b *board) (hosting, error) {
 	if err := one(cmd, "mode", "dry-run"); err != nil {
 		return hosting{}, err
 	}
-	o := hosting{mode: f.mode, limit: f.limit}
+	o := hosting{mode: f.mode, limit: f.limit, servers: true, waits: true}
 	if b != nil {
 		o.observe = b.observe
 	}
@@ -113,6 +113,7 @@ func (p *program) call(cmd *cobra.Command, f *calling, name, input string) error
 	if err != nil {
 		return err
 	}
+	o.names = []string{name}
 	return p.with(ctx, o, func(h *host) error {
 		if !h.rt.Has(name) {
 			_, err := h.toolOf(ctx, name)

@@ -88,7 +88,11 @@ func (p *program) examine(ctx context.Context) []finding {
 		all = append(all, examineSecrets(ctx, c)...)
 		all = append(all, examineHome(p.homeOf(c)), examineStore(ctx, p.storeOf(c)))
 	}
-	return append(append(all, p.examineTerminal()), p.examineIsolation(ctx, c)...)
+	all = append(append(all, p.examineTerminal()), p.examineIsolation(ctx, c)...)
+	if c != nil && len(c.Servers) > 0 {
+		all = append(all, p.examineServers(ctx)...)
+	}
+	return all
 }
 
 // clock looks whether the time can be right: expiry depends on it.

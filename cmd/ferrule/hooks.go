@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"os/exec"
 	"path/filepath"
@@ -47,7 +48,15 @@ func hooksOf(c *config.Config) error {
 func (p *program) protected(c *config.Config) []string {
 	list := append([]string{p.fileOf(c), p.homeOf(c), p.storeOf(c)}, c.Policy.Files...)
 	for _, h := range c.Hooks {
-		if program, err := programOf(h); err == nil {
+		if program, err := programOf(h.Command[0], h.Dir); err == nil {
+			list = append(list, program)
+		}
+	}
+	for _, s := range c.Servers {
+		if len(s.Command) == 0 {
+			continue
+		}
+		if program, err := programOf(s.Command[0], cmp.Or(s.Dir, filepath.FromSlash(c.Workspace))); err == nil {
 			list = append(list, program)
 		}
 	}
@@ -69,9 +78,8 @@ func withTargets(list []string) []string {
 	return list
 }
 
-// programOf is the file that a hook runs.
-func programOf(h config.Hook) (string, error) {
-	name := h.Command[0]
+// programOf is the file that a hook or a server runs.
+func programOf(name, dir string) (string, error) {
 	switch {
 	case name == "":
 		return "", errors.New("no program")
@@ -80,5 +88,5 @@ func programOf(h config.Hook) (string, error) {
 	case filepath.IsAbs(name):
 		return filepath.Clean(name), nil
 	}
-	return filepath.Join(h.Dir, name), nil
+	return filepath.Join(dir, name), nil
 }

@@ -1,6 +1,10 @@
 // Command ferrule puts rules and people in front of the tool calls of agents.
 //
 //	ferrule init                     write a ferrule.yaml to begin with
+//	ferrule up                       serve MCP clients over HTTP, and ask here
+//	ferrule mcp                      serve the one client that has started it
+//	ferrule servers                  which MCP servers there are, and how they stand
+//	ferrule connect claude-code      move a client's servers behind this
 //	ferrule doctor                   what works on this machine
 //	ferrule tools                    which tools there are, and what they claim
 //	ferrule call NAME '{…}'          one call, through every rule

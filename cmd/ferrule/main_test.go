@@ -17,6 +17,10 @@ var helper sandbox.Helper
 
 func TestMain(m *testing.M) {
 	helper = sandbox.Enter()
+	if os.Getenv(beServer) != "" {
+		serveTest(os.Stdin, os.Stdout)
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -27,6 +27,9 @@ type shown struct {
 	wait *held  // nil: it is written at once
 }
 
+// maxHeld is how much is written later: what comes behind that is lost.
+const maxHeld = 10_000
+
 // held is what is written later, in its order.
 type held struct{ list []heldText }
 
@@ -62,7 +65,9 @@ func (s *shown) end() error {
 // control writes a text as it is.
 func (s *shown) control(text string) {
 	if s.wait != nil {
-		s.wait.list = append(s.wait.list, heldText{s, text})
+		if len(s.wait.list) < maxHeld {
+			s.wait.list = append(s.wait.list, heldText{s, text})
+		}
 		return
 	}
 	if s.err == nil {

@@ -37,6 +37,7 @@ type program struct {
 	dir     string // the current directory
 	now     func() time.Time
 
+	self   string              // the file of this program; "": ferrule
 	helper sandbox.Helper      // what commands are isolated with
 	own    func() []*tool.Tool // further tools; nil: none
 
@@ -52,7 +53,11 @@ func newProgram(helper sandbox.Helper) *program {
 	if err != nil {
 		dir = "."
 	}
-	return &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), dir: dir, now: time.Now, helper: helper}
+	self, err := os.Executable()
+	if err != nil {
+		self = ""
+	}
+	return &program{self: self, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), dir: dir, now: time.Now, helper: helper}
 }
 
 // status is an error that ends the program in a certain way.
@@ -114,8 +119,9 @@ func (p *program) root() *cobra.Command {
 		Use:   "ferrule",
 		Short: "Rules and people in front of the tool calls of agents",
 		Long: `Ferrule decides which tool calls of agents may run, by rules and by asking a
-person, and runs them. This program shows and changes both, runs calls that are
-given to it, and undoes what they did to files.`,
+person, and runs them. This program serves MCP clients, with their servers behind it
+(up, mcp, connect), shows and changes rules and answers, runs calls that are given to
+it, and undoes what they did to files.`,
 		SilenceErrors: true, SilenceUsage: true,
 	}
 	p.group(root)
@@ -124,7 +130,7 @@ given to it, and undoes what they did to files.`,
 	root.SetErr(p.errs)
 	root.PersistentFlags().StringVar(&p.home, "home", "", "where state is kept (default $FERRULE_HOME, else .ferrule in the workspace)")
 	root.PersistentFlags().StringVar(&p.config, "config", "", "configuration file (default ferrule.yaml, if there is one)")
-	root.AddCommand(p.initCommand(), p.doctorCommand(), p.toolsCommand(), p.callCommand(), p.batchCommand(), p.undoCommand(), p.policyCommand(), p.approvalsCommand(), p.rulesCommand(), p.journalCommand(), p.auditCommand(), p.versionCommand())
+	root.AddCommand(p.initCommand(), p.doctorCommand(), p.toolsCommand(), p.callCommand(), p.batchCommand(), p.undoCommand(), p.policyCommand(), p.approvalsCommand(), p.rulesCommand(), p.journalCommand(), p.auditCommand(), p.upCommand(), p.mcpCommand(), p.serversCommand(), p.connectCommand(), p.disconnectCommand(), p.versionCommand())
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {
@@ -172,7 +178,7 @@ func (p *program) do(f func(*cobra.Command, []string) error) func(*cobra.Command
 func named(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch f.Name {
-		case "home", "config", "head", "file", "out", "key", "call", "session", "since", "until", "tool", "kind", "decision", "mode":
+		case "home", "config", "head", "file", "out", "key", "call", "session", "since", "until", "tool", "kind", "decision", "mode", "address", "auth", "tools", "url":
 			if f.Value.String() == "" && err == nil {
 				err = usage("--%s: got an empty text: say something, or leave it out", f.Name)
 			}
@@ -210,12 +216,18 @@ func one(cmd *cobra.Command, names ...string) error {
 
 // env is the value of an environment variable.
 func (p *program) env(name string) string {
+	v, _ := p.lookup(name)
+	return v
+}
+
+// lookup is env that says whether it is set.
+func (p *program) lookup(name string) (string, bool) {
 	for _, e := range p.environ {
 		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			return v
+			return v, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // path makes a path absolute.

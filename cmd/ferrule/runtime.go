@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/internal/config"
+	"github.com/ferrule-dev/ferrule/mcptool"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/store"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -26,6 +28,9 @@ type host struct {
 	config *config.Config
 	rt     *ferrule.Runtime
 	kept   *kept // nil: it only looks
+	hub    *mcptool.Hub
+	unmade map[string]string // servers that could not be begun with, and why
+	asked  map[string]bool   // servers that were; nil: all
 	absent []absent
 	ends   []func(context.Context) error // what is to be closed, the last first
 }
@@ -33,10 +38,19 @@ type host struct {
 // hosting is what a command says beside the configuration.
 type hosting struct {
 	// Looks: nothing is to be run, so nothing is kept, and nothing is made.
-	looks   bool
-	mode    string // "": that of the configuration
-	limit   int    // calls at once; 0: the default
-	observe func(audit.Event)
+	looks bool
+	// Servers: those of the configuration are connected to. Names are the tools that
+	// are needed; nil: all. Waits: until each server has answered, or some time.
+	servers bool
+	names   []string
+	waits   bool
+	// Serves: it is for clients, which have tools of their own. The program's tools
+	// are offered where there is no server, or where they are asked for: builtin.
+	serves, builtin bool
+	log             *slog.Logger // what servers say; nil: nobody hears it
+	mode            string       // "": that of the configuration
+	limit           int          // calls at once; 0: the default
+	observe         func(audit.Event)
 }
 
 // builtinSource is where the tools come from that are part of the program.
@@ -68,6 +82,8 @@ func (p *program) host(ctx context.Context, o hosting) (h *host, err error) {
 		Limit: o.limit, Observe: o.observe,
 	}
 	h.rt = rt
+	h.hub = &mcptool.Hub{Runtime: rt, Name: client, Version: thisVersion().Version, Log: o.log}
+	govern(rt, h.hub, c)
 	if o.mode != "" {
 		if err := rt.Mode.UnmarshalText([]byte(o.mode)); err != nil {
 			return h, usage("--%w", err)
@@ -86,7 +102,10 @@ func (p *program) host(ctx context.Context, o hosting) (h *host, err error) {
 	if err != nil {
 		return h, err
 	}
-	return h, p.equip(ctx, h, state)
+	if err := p.equip(ctx, h, state, o); err != nil {
+		return h, err
+	}
+	return h, p.connect(ctx, h, state, o)
 }
 
 // state opens what outlives the process, and gives the directory of it. Who only
@@ -135,15 +154,17 @@ func (p *program) state(ctx context.Context, h *host, looks bool) (dir string, e
 }
 
 // equip gives the runtime its tools.
-func (p *program) equip(ctx context.Context, h *host, state string) error {
-	list, missing, err := p.tools(ctx, h.config, state)
-	if err != nil {
-		return err
-	}
-	h.absent = missing
+func (p *program) equip(ctx context.Context, h *host, state string, o hosting) error {
 	h.atEnd(h.rt.Close)
-	if err := h.rt.Set(builtinSource(), list...); err != nil {
-		return err
+	if !o.serves || o.builtin || h.config.Tools.Written || !slices.ContainsFunc(h.config.Servers, on) {
+		list, missing, err := p.tools(ctx, h.config, state)
+		if err != nil {
+			return err
+		}
+		h.absent = missing
+		if err := h.rt.Set(builtinSource(), list...); err != nil {
+			return err
+		}
 	}
 	if p.own != nil {
 		return h.rt.Add(p.own()...)

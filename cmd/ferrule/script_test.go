@@ -47,7 +47,8 @@ var update = flag.Bool("update", false, "write what the commands of testdata/*.t
 //
 // and what follows is what it prints: standard error behind "! ", and the exit
 // status, where it is not 0, in brackets. For the names of writers, for keys and for
-// the time of a head, which are others each time, stand WRITER, KEY and TIME.
+// the time of a head, which are others each time, stand WRITER, KEY and TIME. In files
+// $SERVER is a program that is an MCP server where FERRULE_TEST_SERVER is set.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob("testdata/*.txtar")
@@ -105,7 +106,7 @@ func newScript(t *testing.T, archive *txtar.Archive) *script {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+		if err := os.WriteFile(path, bytes.ReplaceAll(f.Data, []byte("$SERVER"), []byte(testBinary(t))), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -192,6 +193,9 @@ func (s *script) plain(text string, err error) string {
 		text = err.Error() + "\n"
 	}
 	text = regexp.MustCompile(s.base.Format(time.DateOnly)+`[ T]\d\d:\d\d:\d\d(\.\d+)?Z?|after [\d.]+(m|µ)?s\b`).ReplaceAllString(text, "TIME") // which is another each time
+	if exe, err := os.Executable(); err == nil {
+		text = strings.ReplaceAll(text, exe, "$SERVER")
+	}
 	return strings.ReplaceAll(text, s.dir, "$DIR")
 }
 

@@ -15,9 +15,43 @@ import (
 func vaultOf(c *config.Config) (*secret.Vault, error) {
 	entries := make(map[string]secret.Entry, len(c.Secrets))
 	for name, s := range c.Secrets {
-		entries[name] = secret.Entry{Source: sourceOf(s), Tools: s.Tools}
+		entries[name] = secret.Entry{Source: sourceOf(s), Tools: slices.Concat(s.Tools, usersOf(c, name))}
 	}
 	return secret.NewVault(entries)
+}
+
+// No tool can be called so: what servers and clients are given is in the hands of
+// the configuration alone.
+const (
+	serverUses = "server:"
+	listenUses = "listen:"
+)
+
+// usersOf are the servers that are given a secret, and the listener whose token it
+// is, as a vault knows them.
+func usersOf(c *config.Config, name string) (list []string) {
+	for _, s := range c.Servers {
+		if slices.Contains(s.Secrets(), name) {
+			list = append(list, serverUses+s.Name)
+		}
+	}
+	for principal, token := range c.Listen.Tokens {
+		if token == name {
+			list = append(list, listenUses+principal)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// valueFor is the value of a secret for a server or a listener. From then on it is
+// kept out of everything that leaves.
+func valueFor(ctx context.Context, v *secret.Vault, user, name string) (value string, err error) {
+	err = v.Use(ctx, user, []string{name}, name, func(b []byte) error {
+		value = string(b)
+		return nil
+	})
+	return strings.TrimRight(value, "\r\n"), err
 }
 
 func sourceOf(s config.Secret) secret.Source {
@@ -39,8 +73,12 @@ func examineSecrets(ctx context.Context, c *config.Config) (all []finding) {
 		return []finding{{"secrets", "failed", err.Error()}}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Secrets)) {
-		f := finding{"secret " + name, "ok", sourceOf(c.Secrets[name]).String() + ", for " + strings.Join(c.Secrets[name].Tools, ", ")}
-		if len(c.Secrets[name].Tools) == 0 {
+		users := slices.Clone(c.Secrets[name].Tools)
+		for _, user := range usersOf(c, name) {
+			users = append(users, strings.Replace(user, ":", " ", 1)) // "server files"
+		}
+		f := finding{"secret " + name, "ok", sourceOf(c.Secrets[name]).String() + ", for " + strings.Join(users, ", ")}
+		if len(users) == 0 {
 			f.Text = strings.TrimSuffix(f.Text, "for ") + "for no tool: name some under tools"
 		}
 		if err := v.Check(ctx, name); err != nil {

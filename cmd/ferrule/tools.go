@@ -23,11 +23,11 @@ func (p *program) toolsCommand() *cobra.Command {
 		Short: "List the tools, what they claim and what the rules say of them",
 		Long: `List the tools: what they claim, where they come from, what the rules say of
 their calls, and which are not offered here, and why. With NAME, all about one.
-Nothing runs. --check lists what works but should be looked at; it refuses nothing,
+Servers of the configuration are connected to; no tool runs. --check lists what works but should be looked at; it refuses nothing,
 so the exit status is 0.`,
 		Args: atMostOne("NAME"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
-			return p.with(cmd.Context(), hosting{looks: true}, func(h *host) error {
+			return p.with(cmd.Context(), hosting{looks: true, servers: true, waits: true, names: needed(args)}, func(h *host) error {
 				switch {
 				case check:
 					return p.listFindings(cmd.Context(), h, args)
@@ -42,6 +42,14 @@ so the exit status is 0.`,
 	cmd.Flags().BoolVar(&check, "check", false, "list what works but should be looked at")
 	p.jsonFlag(cmd)
 	return cmd
+}
+
+// needed are the tools that are named; nil: all are needed.
+func needed(args []string) []string {
+	if len(args) == 0 {
+		return nil
+	}
+	return args
 }
 
 // atMostOne wants one argument or none.

@@ -7,8 +7,9 @@
 // with a value. What the others say is read and checked here; the program acts on
 // it.
 //
-// [AddAlways], [RemoveAlways] and [ReplaceAlways] change the one list that the
-// program itself writes to, and leave everything else in the file as it is.
+// [AddAlways], [RemoveAlways], [ReplaceAlways], [AddServer] and [RemoveServer]
+// change the two lists that the program itself writes to, and leave everything else
+// in the file as it is.
 package config
 
 import (
@@ -43,6 +44,9 @@ type Config struct {
 	Secrets map[string]Secret
 	// Hooks are programs that look at calls.
 	Hooks []Hook
+	// Servers are MCP servers, in the order of the file.
+	Servers []Server
+	Listen  Listen
 }
 
 // Policy says what may run.

@@ -24,7 +24,36 @@ func TestFaults(t *testing.T) {
 		{"Y1 a key twice", "policy:\n  ask: []\n  ask: []\n", `f.yaml:3:3: policy: got "ask" twice, want it once: it stands in line 2 already`},
 		{"Y1 all faults at once", "polcy: 1\nlimit: 2\n", "f.yaml:1:1: ferrule.yaml: unknown key \"polcy\": did you mean \"policy\"?\nf.yaml:2:1: ferrule.yaml: unknown key \"limit\": did you mean \"limits\"?"},
 		{"Y1 what is not built yet is not ignored", "telemetry:\n  endpoint: x\n", `f.yaml:2:3: telemetry: not built yet: nothing would act on it, so leave it out or empty`},
-		{"Y1 nor is an address", "listen: 127.0.0.1:7711\n", `f.yaml:1:9: listen: not built yet: nothing would act on it, so leave it out or empty`},
+		{"Y1 an address alone", "listen: 127.0.0.1:7711\n", `f.yaml:1:9: listen: got the text "127.0.0.1:7711", want keys with values: address, auth, tokens, hosts, tls, tools, index, clients`},
+		{"Y1 an address without a port", "listen: {address: localhost}\n", `f.yaml:1:19: listen.address: got "localhost", want an address and a port such as 127.0.0.1:7711`},
+		{"Y1 a port that is none", "listen: {address: 'localhost:http'}\n", `f.yaml:1:19: listen.address: got the port "http", want a number up to 65535`},
+		{"U1 no token for others", "listen: {auth: none, address: '0.0.0.0:7711'}\n", `f.yaml:1:31: listen.address: got no token (auth: none) on 0.0.0.0:7711, want a loopback address such as 127.0.0.1: others could call`},
+		{"U1 no token for everybody", "listen: {address: ':7711', auth: none}\n", `f.yaml:1:19: listen.address: got no token (auth: none) on :7711, want a loopback address such as 127.0.0.1: others could call`},
+		{"Y1 a word of listen", "listen: {auth: basic, tools: few, index: all}\n", "f.yaml:1:16: listen.auth: got the text \"basic\", want token or none\nf.yaml:1:30: listen.tools: got the text \"few\", want auto, full or deferred\nf.yaml:1:42: listen.index: got the text \"all\", want servers or names"},
+		{"Y1 one file of two", "listen: {tls: {cert: a}}\n", `f.yaml:1:15: listen.tls: got one of cert and key, want both`},
+		{"K4 a token that is no secret", "listen: {tokens: {ada: hunter 2}}\n", `f.yaml:1:24: listen.tokens.ada: want the name of a secret, not the token itself`},
+		{"K4 a token that nobody knows", "listen: {tokens: {ada: tokn}}\nsecrets: {token: {env: X}}\n", `f.yaml:1:24: listen.tokens.ada: got the secret "tokn", which does not stand under secrets: did you mean "token"?`},
+		{"K4 one token for two", "listen: {tokens: {ada: t, bob: t}}\nsecrets: {t: {env: X}}\n", `f.yaml:1:32: listen.tokens.bob: got the secret of ada, want one of its own: the token says who it is`},
+		{"K4 the token of the local user", "listen: {tokens: {local: t}}\nsecrets: {t: {env: X}}\n", `f.yaml:1:19: listen.tokens: got local, want another: its token is made by the program`},
+		{"Y1 a host", "listen: {hosts: ['http://a']}\n", `f.yaml:1:18: listen.hosts: got "http://a", want a host such as tools.example or tools.example:8443`},
+		{"Y1 the tools of a client", "listen: {clients: {cursor: all}}\n", `f.yaml:1:28: listen.clients.cursor: got the text "all", want auto, full or deferred`},
+		{"M1 servers that are a list", "servers: [a]\n", `f.yaml:1:10: servers: got a list, want names, each with a command or a url`},
+		{"M1 a server with nothing", "servers:\n  a:\n  b: {off: true}\n", "f.yaml:2:5: servers.a: got nothing, want a command or a url\nf.yaml:3:6: servers.b: got neither command nor url, want one of them"},
+		{"M1 a server with both", "servers: {a: {command: x, url: 'http://a/b'}}\n", `f.yaml:1:14: servers.a: got command and url, want one of them`},
+		{"M1 a key of the other kind", "servers: {a: {url: 'http://a/b', env: {A: b}}, b: {command: x, headers: {A: b}}, c: {args: [a]}}\n", "f.yaml:1:14: servers.a: got url and env, want one of them: env is for a server with a command\nf.yaml:1:51: servers.b: got command and headers, want one of them: headers is for a server with a url\nf.yaml:1:85: servers.c: got args and no command, want the program too"},
+		{"M1 a key of a server", "servers: {a: {comand: x}}\n", `f.yaml:1:15: servers.a: unknown key "comand": did you mean "command"?`},
+		{"M1 a command that a shell would read", "servers: {a: {command: [npx, x]}}\n", `f.yaml:1:24: servers.a.command: got a list, want a text`},
+		{"R4 a name that divides", "servers: {a__b: {command: x}}\n", `f.yaml:1:11: servers: name "a__b": got __, want it without: it divides source and tool`},
+		{"R4 a name that is taken", "servers: {builtin: {command: x}}\n", `f.yaml:1:11: servers: got the name "builtin", want another: it is that of the program's own tools`},
+		{"M1 an address that is none", "servers: {a: {url: 'stdio:x'}}\n", `f.yaml:1:20: servers.a.url: got "stdio:x", want http:// or https://, a host and a path`},
+		{"K4 a password in an address", "servers: {a: {url: 'http://ada:hunter2@a/b'}}\n", `f.yaml:1:20: servers.a.url: got a name or password in it, want a header: headers: {Authorization: "${secret:NAME}"}`},
+		{"R3 a class of trust", "servers: {a: {command: x, trust: built-in}}\n", `f.yaml:1:34: servers.a.trust: got the text "built-in", want web, mcp, skill-untrusted, skill-trusted or own`},
+		{"T5 what is believed", "servers: {a: {command: x, believe: most}}\n", `f.yaml:1:36: servers.a.believe: got the text "most", want true, false or a list of names of tools`},
+		{"M1 bounds of a server", "servers: {a: {command: x, timeout: 0s, at_once: 0, era: 2024}}\n", "f.yaml:1:36: servers.a.timeout: got 0s, want more than 0\nf.yaml:1:49: servers.a.at_once: got 0, want 1 or more\nf.yaml:1:57: servers.a.era: got the text \"2024\", want 2025 or 2026"},
+		{"K4 a reference that is none", "servers: {a: {command: x, env: {A: '${a b}', B: '${secret:}', C: '${X'}}}\n", "f.yaml:1:36: servers.a.env.A: got \"${a b}\", want ${NAME}, a variable, or ${secret:NAME}, one of secrets\nf.yaml:1:49: servers.a.env.B: got \"${secret:}\", want ${NAME}, a variable, or ${secret:NAME}, one of secrets\nf.yaml:1:66: servers.a.env.C: got \"${X\", want ${NAME}, a variable, or ${secret:NAME}, one of secrets"},
+		{"K4 a secret of a server that there is not", "servers: {a: {url: 'http://a', headers: {A: 'Bearer ${secret:t}'}}}\n", `f.yaml:1:45: servers.a.headers.A: got the secret "t", which does not stand under secrets: there are none`},
+		{"M1 a header and a variable", "servers: {a: {url: 'http://a', headers: {'A B': c}}, b: {command: x, env: {'A=': c}}}\n", "f.yaml:1:42: servers.a.headers: got \"A B\", want the name of a header\nf.yaml:1:76: servers.b.env: got \"A=\", want the name of a variable"},
+		{"M1 a server twice", "servers:\n  a: {command: x}\n  a: {command: y}\n", `f.yaml:3:3: servers: got "a" twice, want it once: it stands in line 2 already`},
 		{"Y1 a number for a list", "policy:\n  allow: 3\n", `f.yaml:2:10: policy.allow: got 3, want a list of rules`},
 		{"Y1 a text for keys", "policy: yes please\n", `f.yaml:1:9: policy: got the text "yes please", want keys with values: allow, ask, deny, files, mode, always`},
 		{"Y1 a list for the file", "- a\n", `f.yaml:1:1: ferrule.yaml: got a list, want keys with values: ` + strings.Join(config.Keys(), ", ")},
@@ -167,6 +196,19 @@ hooks:
     env: ["A=b"]
   - {name: brief, command: [b]}
 servers:
+  files:
+    command: npx
+    args: [-y, server-files, ""]
+    env: {ROOT: "${HOME}/x", LEVEL: high}
+    dir: sub
+    trust: own
+    believe: [read, list]
+    unprefixed: true
+    timeout: 5s
+    at_once: 2
+    era: 2025
+    off: true
+  web: {url: "https://mcp.example/mcp", headers: {Authorization: "Bearer ${secret:token}"}, believe: true, era: "2026"}
 tools: {shell: false, fetch: {hosts: [wiki.example]}, think: true, files: null}
 sandbox:
   level: namespace
@@ -188,7 +230,15 @@ secrets:
   keyring: {keyring: github/bot/2}
 content: {}
 search:
-listen: ""
+listen:
+  address: "[::1]:7712"
+  auth: token
+  tokens: {ada: token}
+  hosts: [tools.example]
+  tls: {cert: tls/cert.pem, key: /etc/key.pem}
+  tools: full
+  index: names
+  clients: {claude-code: auto, cursor: deferred}
 fleet: {}
 telemetry:
 `
@@ -219,7 +269,21 @@ func TestParse(t *testing.T) {
 			},
 			Limits: config.Limits{Rates: []policy.Rate{{Tools: rule("source:github"), Calls: 60, Per: time.Minute, Each: "session"}, {Calls: 1000}}},
 			Store:  config.Store{Path: "/work/state/x.db"},
-			Tools:  config.Tools{Without: []string{"shell"}, Hosts: []string{"wiki.example"}, Line: 33, Column: 38},
+			Tools:  config.Tools{Written: true, Without: []string{"shell"}, Hosts: []string{"wiki.example"}, Line: 46, Column: 38},
+			Servers: []config.Server{
+				{
+					Name: "files", Command: []string{"npx", "-y", "server-files", ""}, Env: []string{"ROOT=${HOME}/x", "LEVEL=high"}, Dir: "/work/sub", Trust: "own",
+					Believe: []string{"read", "list"}, Unprefixed: true, Timeout: 5 * time.Second, AtOnce: 2, Era: "2025", Off: true, Line: 33, Column: 3,
+				},
+				{
+					Name: "web", URL: "https://mcp.example/mcp", Header: map[string]string{"Authorization": "Bearer ${secret:token}"}, BelieveAll: true, Era: "2026",
+					Line: 45, Column: 3,
+				},
+			},
+			Listen: config.Listen{
+				Address: "[::1]:7712", Tokens: map[string]string{"ada": "token"}, Hosts: []string{"tools.example"}, Cert: "/work/tls/cert.pem", Key: "/etc/key.pem",
+				Tools: "full", Names: true, Clients: map[string]string{"claude-code": "", "cursor": "deferred"},
+			},
 			Sandbox: config.Sandbox{
 				Level: "namespace", Weaker: "in-process", Network: "off", Read: []string{"/opt", "/work/lib"}, Write: []string{"/out"}, Time: 90 * time.Second,
 				Memory: 2 << 30, Processes: 64, Files: 128, Output: 1000, Image: "debian", Env: []string{"GOFLAGS", "A=b"},

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/ferrule-dev/ferrule/policy"
 )
@@ -28,26 +29,32 @@ func ReplaceAlways(path string, old, a Always) error { return change(path, &old,
 
 // change takes old out and puts a in, where they are not nil.
 func change(path string, old, a *Always) error {
-	err := edit(path, func(before []byte, c *Config) ([]byte, []Always, error) {
+	err := edit(path, "policy.always", func(before []byte, c *Config) ([]byte, *Config, error) {
 		if a != nil {
 			if err := a.check(c.Workspace); err != nil {
 				return nil, nil, fmt.Errorf("policy.always: rule %q: %w", a.Rule, err)
 			}
 		}
 		list := slices.Clone(c.Policy.Always)
+		becomes := func(text string) ([]byte, *Config, error) {
+			want := *c
+			want.Policy.Always = list
+			return []byte(text), &want, nil
+		}
 		e := editor{file: path, text: string(before)}
 		find := func(one *Always) int {
 			return slices.IndexFunc(list, func(o Always) bool { return o.Grant(c.Workspace).ID == one.Grant(c.Workspace).ID })
 		}
 		switch {
 		case old == nil && find(a) >= 0:
-			return before, list, nil
+			return before, c, nil
 		case old == nil:
-			return []byte(e.add(a.item())), append(list, *a), nil
+			list = append(list, *a)
+			return becomes(e.add(a.item()))
 		case find(old) < 0:
 			return nil, nil, fmt.Errorf("policy.always: %q: %w", old.Rule, policy.ErrNoGrant)
 		case a != nil && a.Grant(c.Workspace).ID == old.Grant(c.Workspace).ID:
-			return before, list, nil
+			return before, c, nil
 		case a != nil && find(a) < 0:
 			i := find(old)
 			e.text, list[i] = e.replace(i, a.item()), *a
@@ -55,7 +62,7 @@ func change(path string, old, a *Always) error {
 		for i := find(old); i >= 0; i = find(old) { // it may stand there twice
 			e.text, list = e.remove(i), slices.Delete(list, i, i+1)
 		}
-		return []byte(e.text), list, nil
+		return becomes(e.text)
 	})
 	if err != nil {
 		return fmt.Errorf("config: %w", err)
@@ -67,9 +74,9 @@ func change(path string, old, a *Always) error {
 // of the lock has changed the file meanwhile.
 const attempts = 5
 
-// edit changes a file if what comes of it loads, has the wanted list, and is
-// otherwise what it was.
-func edit(path string, f func([]byte, *Config) (text []byte, want []Always, err error)) error {
+// edit changes a file if what comes of it loads, and is what is wanted. what is what
+// it changes.
+func edit(path, what string, f func([]byte, *Config) (text []byte, want *Config, err error)) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return err
@@ -84,14 +91,14 @@ func edit(path string, f func([]byte, *Config) (text []byte, want []Always, err 
 	}
 	defer unlock()
 	for range attempts {
-		if err = editOnce(path, filepath.Dir(abs), f); !errors.Is(err, errChanged) {
+		if err = editOnce(path, filepath.Dir(abs), what, f); !errors.Is(err, errChanged) {
 			return err
 		}
 	}
 	return fmt.Errorf("%s: %w: try again", path, err)
 }
 
-func editOnce(path, dir string, f func([]byte, *Config) (text []byte, want []Always, err error)) error {
+func editOnce(path, dir, what string, f func([]byte, *Config) (text []byte, want *Config, err error)) error {
 	before, err := Read(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -105,23 +112,26 @@ func editOnce(path, dir string, f func([]byte, *Config) (text []byte, want []Alw
 	if err != nil {
 		return err
 	}
-	if bytes.Equal(text, before) && slices.Equal(want, old.Policy.Always) {
+	if bytes.Equal(text, before) && old.says(want) {
 		return nil
 	}
 	got, err := parse(path, dir, text)
-	if err == nil {
-		same := maps.Equal(tally(got.Policy.Always), tally(want))
-		if !same || !reflect.DeepEqual(got.rest(), old.rest()) {
-			err = errors.New("something else would change")
-		}
+	if err == nil && !got.says(want) {
+		err = errors.New("something else would change")
 	}
 	if err != nil {
-		return fmt.Errorf("%s is laid out in a way that the program cannot change: edit policy.always by hand (%w)", path, err)
+		return fmt.Errorf("%s is laid out in a way that the program cannot change: edit %s by hand (%w)", path, what, err)
 	}
 	if !there {
 		before = nil
 	}
 	return replaceFile(path, before, text)
+}
+
+// says reports whether two configurations say the same, wherever it stands, and in
+// which order what has none.
+func (c *Config) says(o *Config) bool {
+	return maps.Equal(tally(c.Policy.Always), tally(o.Policy.Always)) && reflect.DeepEqual(c.rest(), o.rest())
 }
 
 // tally counts how often each stands in a list.
@@ -133,12 +143,18 @@ func tally(list []Always) map[Always]int {
 	return n
 }
 
-// rest is everything but policy.always, wherever it stands.
+// rest is everything but policy.always, without places.
 func (c *Config) rest() Config {
 	rest := *c
-	rest.Policy.Always, rest.Hooks = nil, slices.Clone(c.Hooks)
+	rest.Policy.Always, rest.Hooks, rest.Servers = nil, slices.Clone(c.Hooks), nil
 	for i := range rest.Hooks {
 		rest.Hooks[i].Line, rest.Hooks[i].Column = 0, 0
 	}
+	rest.Tools.Line, rest.Tools.Column = 0, 0
+	for _, s := range c.Servers {
+		s.Line, s.Column = 0, 0
+		rest.Servers = append(rest.Servers, s)
+	}
+	slices.SortFunc(rest.Servers, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
 	return rest
 }

@@ -28,6 +28,8 @@ func parse(name, dir string, text []byte) (*Config, error) {
 	c := &Config{}
 	if root := r.tree(text); root != nil {
 		r.root(root, c)
+		_, secrets := child(root, "secrets")
+		r.promised(secrets)
 	}
 	c.Workspace = r.workspace
 	if len(r.errs) > 0 {
@@ -65,7 +67,12 @@ func (r *reader) root(n *yaml.Node, c *Config) {
 			r.hooks(v, c)
 		case "secrets":
 			r.secrets(v, c)
+		case "servers":
+			r.servers(v, c)
+		case "listen":
+			r.listen(v, &c.Listen)
 		case "tools":
+			c.Tools.Written = !empty(v)
 			r.tools(v, &c.Tools)
 		case "sandbox":
 			r.sandbox(v, &c.Sandbox)

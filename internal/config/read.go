@@ -22,6 +22,7 @@ type reader struct {
 	lines     []string
 	errs      Errors
 	more      bool // there are faults that are not told
+	wanted    []want
 }
 
 // maxSize is how long a file may be: longer ones are no configuration.

@@ -15,6 +15,8 @@ import (
 // Tools says which tools of Ferrule's own are offered. The zero value offers all
 // of them. A single tool is taken away by a rule that denies it.
 type Tools struct {
+	// Written: the file says something about them.
+	Written bool
 	// Without are the groups that are not offered, of files, shell, fetch, think and ask_user.
 	Without []string
 	// Hosts are those that fetch opens although they are not public. Line and Column

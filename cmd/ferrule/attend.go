@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/internal/terminal"
+	"github.com/ferrule-dev/ferrule/mcptool"
+	"github.com/ferrule-dev/ferrule/policy"
+)
+
+// How often servers and questions are looked at.
+const (
+	lookEvery = 300 * time.Millisecond
+	askEvery  = 500 * time.Millisecond
+)
+
+// say prints where the gateway is, and how clients are connected to it.
+func (d *door) say() {
+	d.board.print(func() {
+		p, at := d.p, d.url()
+		p.printf("ferrule serves %s\n", filepath.FromSlash(d.h.config.Workspace))
+		p.printf("  address   %s\n", at)
+		switch {
+		case d.token == "":
+			p.printf("  token     none is wanted: whoever can open the address can call\n")
+		default:
+			p.printf("  token     %s\n", d.token)
+		}
+		p.printf("  tools     %s\n", d.offers())
+		if host, _, err := net.SplitHostPort(d.listen.Where()); err == nil && host == "" || len(d.listen.Hosts) == 0 && at != "" && host == "0.0.0.0" {
+			p.printf("  note      other machines can reach it; they must name it by one of listen.hosts\n")
+		}
+		p.printf("\nClaude Code:\n  claude mcp add --transport http ferrule %s", at)
+		if d.token != "" {
+			p.printf(" --header \"Authorization: Bearer %s\"", d.token)
+		}
+		p.printf("\nCursor, VS Code, and servers that a client has already: ferrule connect --help, docs/clients.md\n\n")
+		if p.talks() {
+			p.printf("Questions are put here. Ctrl-C stops.\n")
+		} else {
+			p.printf("Questions wait for `ferrule approvals`. Ctrl-C stops.\n")
+		}
+	})
+}
+
+// offers says what is served, in words.
+func (d *door) offers() string {
+	own := 0
+	for range d.h.rt.All() {
+		own++
+	}
+	servers := 0
+	for _, s := range d.h.config.Servers {
+		if on(s) {
+			servers++
+		}
+	}
+	switch {
+	case servers == 0 && len(d.h.config.Servers) == 0:
+		return fmt.Sprintf("%d of the program's own; `ferrule servers add` and `servers import` add servers", own)
+	case servers == 0:
+		return fmt.Sprintf("%d of the program's own; every server is off", own)
+	case own <= 1: // which reads what was kept
+		return fmt.Sprintf("those of %d servers; --builtin adds the program's own", servers)
+	}
+	return fmt.Sprintf("those of %d servers, and %d of the program's own", servers, own)
+}
+
+// tellServers says how servers stand whenever that changes.
+func (d *door) tellServers(ctx context.Context) {
+	if len(d.h.config.Servers) == 0 {
+		return
+	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	told := make(map[string]string)
+	for {
+		for _, s := range d.h.servers() {
+			if text := serverLine(s); told[s.Name] != text && s.State != "connecting" {
+				told[s.Name] = text
+				d.board.print(func() { d.p.printf("server %s: %s\n", s.Name, text) })
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// serverLine is how a server stands, in words.
+func serverLine(s mcptool.Status) string {
+	if s.State != "ready" {
+		return notReady(s)
+	}
+	text := fmt.Sprintf("ready, %s, %d tools", s.Era, s.Tools)
+	if n := len(s.Quarantined); n > 0 {
+		text += fmt.Sprintf(", %d not offered (`ferrule tools` says why)", n)
+	}
+	return text
+}
+
+// ask puts questions to who sits at the terminal, until ctx ends; elsewhere it only
+// waits for that. An error of terminal.ErrInterrupted is a wish to stop.
+func (d *door) ask(ctx context.Context) error {
+	if !d.p.talks() {
+		<-ctx.Done()
+		return nil
+	}
+	tick := time.NewTicker(askEvery)
+	defer tick.Stop()
+	left := new(sync.Map) // ids of questions that were looked at and not answered
+	for {
+		list, err := d.h.kept.Pending(ctx)
+		if err == nil && slices.ContainsFunc(list, func(q policy.Question) bool { _, known := left.Load(q.ID); return !known }) {
+			if err := d.screen(ctx, left); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// screen shows what waits until nothing does, or the person leaves it: what waits
+// then is put again only with a new question.
+func (d *door) screen(ctx context.Context, left *sync.Map) error {
+	screen, none := context.WithCancel(ctx)
+	defer none()
+	d.board.leave()
+	err := terminal.Watch(screen, d.p.stdin, d.p.stdout, d.p.environ, terminal.Desk{
+		By: d.p.user(),
+		Pending: func(ctx context.Context) ([]policy.Question, error) {
+			list, err := d.h.kept.Pending(ctx)
+			if err == nil && len(list) == 0 {
+				none()
+			}
+			for _, q := range list {
+				left.Store(q.ID, true)
+			}
+			return list, err
+		},
+		Answer: func(ctx context.Context, id string, a policy.Answer) error {
+			return d.p.settle(ctx, d.h.config, d.h.kept.Store, id, a)
+		},
+	})
+	d.board.comeBack()
+	switch {
+	case screen.Err() != nil: // answered, or stopped
+		return nil
+	case errors.Is(err, terminal.ErrInterrupted):
+		return err
+	case err != nil:
+		return fmt.Errorf("questions could not be shown: %w", err)
+	}
+	d.board.print(func() {
+		d.p.printf("What waits is left: `ferrule approvals` answers it, and the next question is put here.\n")
+	})
+	return nil
+}

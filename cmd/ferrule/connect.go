@@ -1,0 +1,258 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrule-dev/ferrule/internal/config"
+)
+
+// connecting are the flags of connect and disconnect.
+type connecting struct{ user, http, dry bool }
+
+func (p *program) connectCommand() *cobra.Command {
+	var f connecting
+	cmd := &cobra.Command{
+		Use:   "connect CLIENT",
+		Short: "Move the servers of claude-code, cursor or vscode behind Ferrule",
+		Long: `Move the MCP servers of a client behind Ferrule: they are added to ferrule.yaml, and
+in the client's file stands Ferrule in their place, which the client starts itself
+(ferrule mcp). What the file was before is kept beside it (.before-ferrule), and
+` + "`ferrule disconnect`" + ` puts it back. Claude Code is also told that it need not ask for
+calls of Ferrule, which asks itself.
+
+It is the project's file that is changed (.mcp.json, .cursor/mcp.json,
+.vscode/mcp.json); --user changes that of the user, with this folder as the workspace.
+With --http the client calls a running ` + "`ferrule up`" + `, with the token in the variable
+FERRULE_TOKEN (VS Code asks for it): no token stands in the file.`,
+		Example: `  ferrule connect claude-code
+  ferrule connect cursor --dry-run
+  ferrule connect vscode --http`,
+		Args:      exactly("CLIENT"),
+		ValidArgs: clientNames(),
+		RunE: p.do(func(_ *cobra.Command, args []string) error {
+			m, err := clientOf(args[0])
+			if err != nil {
+				return err
+			}
+			return p.connectClient(m, f)
+		}),
+	}
+	cmd.Flags().BoolVar(&f.user, "user", false, "change the user's own file, not the project's")
+	cmd.Flags().BoolVar(&f.http, "http", false, "have the client call a running `ferrule up`")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "change nothing, and say what would be changed")
+	return cmd
+}
+
+func (p *program) disconnectCommand() *cobra.Command {
+	var f connecting
+	cmd := &cobra.Command{
+		Use:   "disconnect CLIENT",
+		Short: "Put the servers of a client back as they were before connect",
+		Long: `Put the file of a client back as it was before ` + "`ferrule connect`" + `. Where it was
+changed since, that stays: Ferrule is taken out, and the servers are put back beside
+what is there now. The servers are taken out of ferrule.yaml, unless another client of
+this folder has them there.`,
+		Args:      exactly("CLIENT"),
+		ValidArgs: clientNames(),
+		RunE: p.do(func(_ *cobra.Command, args []string) error {
+			m, err := clientOf(args[0])
+			if err != nil {
+				return err
+			}
+			return p.disconnectClient(m, f)
+		}),
+	}
+	cmd.Flags().BoolVar(&f.user, "user", false, "put back the user's own file, not the project's")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "change nothing, and say what would be changed")
+	return cmd
+}
+
+func clientNames() (names []string) {
+	for _, m := range mcpClients() {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// files are those of a client: of its servers, and of its own rules; "": it has none.
+func (p *program) files(m mcpClient, user bool) (servers, rules string) {
+	if servers = filepath.Join(p.dir, filepath.FromSlash(m.file)); user {
+		servers = m.user(p)
+	}
+	if m.allow != "" {
+		dir := p.dir
+		if user {
+			dir = p.homeDir()
+		}
+		rules = filepath.Join(dir, filepath.FromSlash(m.allow))
+	}
+	return servers, rules
+}
+
+// before is what a file is called that keeps what another was.
+func before(path string) string { return path + ".before-ferrule" }
+
+// rewrite is a file of a client that is to be changed.
+type rewrite struct {
+	path     string
+	old, now []byte
+}
+
+// clientFile reads a file of a client, which need not be there.
+func clientFile(path string) (c rewrite, err error) {
+	c = rewrite{path: path}
+	if c.old, err = readClient(path); errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return c, err
+}
+
+func (p *program) connectClient(m mcpClient, f connecting) error {
+	cfg, err := p.load()
+	if err != nil {
+		return err
+	}
+	path, rules := p.files(m, f.user)
+	if _, err := os.Lstat(before(path)); err == nil {
+		return usage("connect: %s is connected already: %s is there; `ferrule disconnect %s` puts it back", m.title, before(path), m.name)
+	}
+	c, err := clientFile(path)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	entry := p.entry(m, cfg, f.user, f.http)
+	plain, comments := withoutComments(c.old)
+	if comments {
+		text, err := indented(map[string]any{client: entry})
+		if err != nil {
+			return err
+		}
+		return usage("connect: %s has comments, which would be lost. By hand: `ferrule servers import %s`, then write in that file, in the place of the servers that were taken:\n  %q: %s", path, path, m.key, text)
+	}
+	var list []offered
+	if value, err := rawValue(plain, m.key); err != nil {
+		return usage("connect: %s: %w", path, err)
+	} else if value {
+		if list, err = p.clientServers(plain); err != nil {
+			return usage("connect: %s: %w", path, err)
+		}
+	}
+	taken, err := p.take(list, f.dry)
+	if err != nil {
+		return err
+	}
+	if c.now, err = p.behind(m, plain, taken, entry, f.http && m.input && !cfg.Listen.Open); err != nil {
+		return usage("connect: %s: %w", path, err)
+	}
+	changes := []rewrite{c}
+	if rules != "" {
+		r, err := clientFile(rules)
+		if err != nil {
+			return fmt.Errorf("connect: %w", err)
+		}
+		text, comments := withoutComments(r.old)
+		if r.now, err = withAllow(text); err != nil || comments {
+			p.complain(fmt.Sprintf("ferrule: %s stays as it is (it has comments, or cannot be read): add %q to permissions.allow by hand, or %s asks too", rules, allowLine, m.title))
+		} else if !bytes.Equal(r.now, r.old) {
+			changes = append(changes, r)
+		}
+	}
+	if err := p.apply(changes, f.dry); err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	p.afterConnect(m, f, cfg)
+	return nil
+}
+
+// rawValue reports whether a text has a key.
+func rawValue(text []byte, key string) (bool, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return false, nil
+	}
+	raw, err := value(text, key)
+	return raw != nil, err
+}
+
+// apply keeps what files are, and changes them.
+func (p *program) apply(changes []rewrite, dry bool) error {
+	for _, c := range changes {
+		if dry {
+			p.printf("would change %s:\n%s\n", c.path, bytes.TrimRight(c.now, "\n"))
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(c.path), 0o750); err != nil {
+			return err
+		}
+		// Empty: there was none.
+		if err := keepNew(before(c.path), c.old); err != nil {
+			return err
+		}
+		if err := replace(c.path, c.now); err != nil {
+			return errors.Join(err, os.Remove(before(c.path)))
+		}
+		p.printf("changed %s; %s is what it was: keep that out of git\n", c.path, filepath.Base(before(c.path)))
+	}
+	return nil
+}
+
+// afterConnect says what is left to do.
+func (p *program) afterConnect(m mcpClient, f connecting, c *config.Config) {
+	switch {
+	case f.dry:
+		p.printf("nothing was changed\n")
+		return
+	case f.http && !c.Listen.Open && m.input:
+		p.printf("start `ferrule up`; %s asks for the token that it prints\n", m.title)
+	case f.http && !c.Listen.Open:
+		p.printf("start `ferrule up`, and %s with FERRULE_TOKEN set to the token that it prints\n", m.title)
+	case f.http:
+		p.printf("start `ferrule up`\n")
+	}
+	back := m.name
+	if f.user {
+		back += " --user"
+	}
+	p.printf("restart %s; `ferrule approvals` answers what waits, `ferrule disconnect %s` puts it all back\n", m.title, back)
+}
+
+// keepNew writes a file that is not there, for its user only.
+func keepNew(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// replace writes a file at once or not at all, with the permissions that it had; a
+// link stays one.
+func replace(path string, text []byte) error {
+	mode := fs.FileMode(0o644)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".ferrule-*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/internal/config"
+	"github.com/ferrule-dev/ferrule/internal/terminal"
+	"github.com/ferrule-dev/ferrule/mcptool"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// settling is how long commands that end wait for servers.
+const settling = 20 * time.Second
+
+// on reports whether a server is to be connected to.
+func on(s config.Server) bool { return !s.Off }
+
+// govern tells a runtime what the configuration says of the sources that servers
+// are.
+func govern(rt *ferrule.Runtime, hub *mcptool.Hub, c *config.Config) {
+	rt.Believe = hub.Believes
+	rt.Trust, rt.SourceLimits = make(map[string]tool.Trust), make(map[string]int)
+	for _, s := range c.Servers {
+		if s.Trust != "" {
+			rt.Trust[s.Name] = trustOf(s)
+		}
+		if s.AtOnce > 0 {
+			rt.SourceLimits[s.Name] = s.AtOnce
+		}
+	}
+}
+
+// trustOf is the class of a server's source.
+func trustOf(s config.Server) tool.Trust {
+	t := tool.MCP
+	if s.Trust != "" {
+		if err := t.UnmarshalText([]byte(s.Trust)); err != nil { // the configuration was checked
+			return tool.Web
+		}
+	}
+	return t
+}
+
+// connect begins with the servers that are needed.
+func (p *program) connect(ctx context.Context, h *host, state string, o hosting) error {
+	if !o.servers {
+		return nil
+	}
+	h.unmade, h.asked = make(map[string]string), make(map[string]bool)
+	for _, s := range h.config.Servers {
+		if s.Off || !h.needs(s, o.names) {
+			continue
+		}
+		h.asked[s.Name] = true
+		server, err := p.serverOf(ctx, h, s)
+		if err != nil {
+			h.unmade[s.Name] = err.Error()
+			continue
+		}
+		h.hub.Servers = append(h.hub.Servers, server)
+	}
+	if len(h.hub.Servers) > 0 {
+		if !o.looks {
+			h.hub.Cache = filepath.Join(state, "servers")
+		}
+		h.atEnd(h.hub.Close)
+		if err := h.hub.Start(context.WithoutCancel(ctx)); err != nil { // it is closed, not stopped
+			return err
+		}
+	}
+	if o.waits && len(h.asked) > 0 {
+		if err := h.settled(ctx); err != nil {
+			return err
+		}
+		for _, s := range h.servers() {
+			if s.State != "ready" && s.State != stateOff && s.State != stateIdle {
+				p.complain(fmt.Sprintf("ferrule: server %s: %s", s.Name, notReady(s)))
+			}
+		}
+	}
+	return nil
+}
+
+// settled waits until servers have answered, or long enough, and notes which of
+// their tools are not offered. An error is that ctx has ended.
+func (h *host) settled(ctx context.Context) error {
+	if len(h.hub.Servers) > 0 {
+		waiting, cancel := context.WithTimeout(ctx, settling)
+		defer cancel()
+		_ = h.hub.Settled(waiting) // which of them are not ready is what counts
+	}
+	for _, s := range h.hub.Status() {
+		for _, q := range s.Quarantined {
+			h.absent = append(h.absent, absent{s.Name + "__" + q.Tool, q.Why})
+		}
+	}
+	return ctx.Err()
+}
+
+// notReady says why a server is not ready.
+func notReady(s mcptool.Status) string {
+	return terminal.Visible(strings.TrimSuffix(s.State+": "+s.Why, ": "))
+}
+
+// needs reports whether a server must be connected to so that tools can be called:
+// it is if one of them is not there yet, and may be of this server.
+func (h *host) needs(s config.Server, names []string) bool {
+	if names == nil {
+		return true
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		if h.rt.Has(name) {
+			return false
+		}
+		of := slices.IndexFunc(h.config.Servers, func(o config.Server) bool { return strings.HasPrefix(name, o.Name+"__") })
+		return of < 0 || h.config.Servers[of].Name == s.Name
+	})
+}
+
+// serverOf is a server as it is connected to, with the values that it is given.
+func (p *program) serverOf(ctx context.Context, h *host, s config.Server) (mcptool.Server, error) {
+	filled, err := s.Filled(
+		func(name string) (string, bool) { return p.lookup(name) },
+		func(name string) (string, error) { return valueFor(ctx, h.rt.Secrets, serverUses+s.Name, name) },
+	)
+	if err != nil {
+		return mcptool.Server{}, err
+	}
+	return mcptool.Server{
+		Name: s.Name, Command: s.Command, Dir: cmp.Or(s.Dir, filepath.FromSlash(h.config.Workspace)), Env: filled.Env,
+		URL: s.URL, Header: filled.Header, Trust: trustOf(s), Believe: s.Believe, BelieveAll: s.BelieveAll,
+		Unprefixed: s.Unprefixed, Timeout: s.Timeout, AtOnce: s.AtOnce, Era: s.Era,
+	}, nil
+}
+
+// What a server is that is not connected to: switched off, or not needed.
+const (
+	stateOff  = "off"
+	stateIdle = "idle"
+)
+
+// servers says how each server of the configuration stands, in its order.
+func (h *host) servers() []mcptool.Status {
+	known := make(map[string]mcptool.Status)
+	for _, s := range h.hub.Status() {
+		known[s.Name] = s
+	}
+	list := make([]mcptool.Status, 0, len(h.config.Servers))
+	for _, s := range h.config.Servers {
+		status, ok := known[s.Name]
+		switch why := h.unmade[s.Name]; {
+		case ok:
+		case s.Off:
+			status = mcptool.Status{Name: s.Name, State: stateOff}
+		case why != "":
+			status = mcptool.Status{Name: s.Name, State: "failed", Why: why}
+		default:
+			status = mcptool.Status{Name: s.Name, State: stateIdle}
+		}
+		list = append(list, status)
+	}
+	return list
+}

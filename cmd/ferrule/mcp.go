@@ -1,0 +1,145 @@
+package main
+
+import (
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/mcptool"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// serving are the flags of a command that serves clients.
+type serving struct {
+	tools   string
+	builtin bool
+	verbose bool
+}
+
+func (f *serving) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.tools, "tools", "", "how tools are listed: auto, full or deferred (default that of the configuration)")
+	cmd.Flags().BoolVar(&f.builtin, "builtin", false, "offer the program's own tools beside those of servers")
+	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print also what servers write to standard error")
+}
+
+// check refuses flags that say nothing.
+func (f *serving) check() error {
+	switch f.tools {
+	case "", "auto", "full", "deferred":
+		return nil
+	}
+	return usage("--tools: got %q, want auto, full or deferred", f.tools)
+}
+
+// gateway serves a host.
+func (f *serving) gateway(h *host, log *slog.Logger) *mcptool.Gateway {
+	l := h.config.Listen
+	mode := func(word string) mcptool.Mode {
+		if word == "auto" {
+			return mcptool.Auto
+		}
+		return mcptool.Mode(word)
+	}
+	return &mcptool.Gateway{
+		Runtime: h.rt, Hub: h.hub, Name: client, Version: thisVersion().Version, Names: l.Names, Log: log,
+		Mode: func(name string) mcptool.Mode {
+			if f.tools != "" {
+				return mode(f.tools)
+			}
+			if word, ok := l.Clients[name]; ok {
+				return mode(word)
+			}
+			return mode(l.Tools)
+		},
+	}
+}
+
+// in has the program work in a folder: its workspace, unless the configuration that
+// is there names another.
+func (p *program) in(args []string) error {
+	for _, path := range []*string{&p.home, &p.config} { // they were said here
+		if *path != "" {
+			*path = p.path(*path)
+		}
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	dir := p.path(args[0])
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return usage("%w", err)
+	case !info.IsDir():
+		return usage("%s is no folder: name the one to work in", dir)
+	}
+	p.dir = dir
+	return nil
+}
+
+func (p *program) mcpCommand() *cobra.Command {
+	var f serving
+	cmd := &cobra.Command{
+		Use:   "mcp [DIR]",
+		Short: "Serve tools to one MCP client over standard input and output",
+		Long: `Serve the tools of the servers in ferrule.yaml to the MCP client that has started
+this: it talks over standard input and output, until its input ends. Every call
+passes the rules. Questions wait for ` + "`ferrule approvals`" + `, which is run in the same
+folder. The workspace is DIR, else the current folder. Where there is no server, the
+program's own tools are served; --builtin, or the key tools in ferrule.yaml, serves
+them beside servers.
+
+All that is not protocol is on standard error.`,
+		Example: `  claude mcp add ferrule -- ferrule mcp /path/to/project`,
+		Args:    atMostOne("DIR"),
+		RunE: p.do(func(cmd *cobra.Command, args []string) error {
+			if err := p.in(args); err != nil {
+				return err
+			}
+			return p.serveStdio(cmd, &f)
+		}),
+	}
+	f.flags(cmd)
+	return cmd
+}
+
+func (p *program) serveStdio(cmd *cobra.Command, f *serving) error {
+	ctx := cmd.Context()
+	if err := f.check(); err != nil {
+		return err
+	}
+	outlivePipe()
+	b := p.board(false, true)
+	defer b.close()
+	log := f.log(b)
+	o := hosting{
+		servers: true, serves: true, builtin: f.builtin, log: log,
+		observe: func(e audit.Event) { p.tellAsked(b, e) },
+	}
+	return p.with(ctx, o, func(h *host) error {
+		gateway := f.gateway(h, log)
+		h.atEnd(gateway.Close)
+		return gateway.ServeStdio(ctx, p.stdin, p.stdout, tool.Caller{Attended: true})
+	})
+}
+
+// log prints what happens to servers.
+func (f *serving) log(b *board) *slog.Logger {
+	least := slog.LevelInfo
+	if f.verbose {
+		least = slog.LevelDebug
+	}
+	return slog.New(&lineLog{board: b, least: least})
+}
+
+// tellAsked says where a question that was put is answered.
+func (p *program) tellAsked(b *board, e audit.Event) {
+	if e.Kind != audit.Asked || e.Request == nil {
+		return
+	}
+	b.print(func() {
+		p.sayWhere(question{e.Question, e.Request.CalledAs, e.Request.Tool != nil && e.Request.Tool.NeedsUser})
+	})
+}

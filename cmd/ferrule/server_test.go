@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"testing"
+)
+
+// beServer has the test binary be an MCP server.
+const beServer = "FERRULE_TEST_SERVER"
+
+func testBinary(t *testing.T) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exe
+}
+
+// serveTest is a small MCP server of the old era. Its tools say what they were given,
+// what a variable of its environment holds, and fail; one cannot be offered.
+func serveTest(in io.Reader, out io.Writer) {
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+			Params struct {
+				Version   string `json:"protocolVersion"`
+				Name      string `json:"name"`
+				Arguments struct {
+					Text string `json:"text"`
+				} `json:"arguments"`
+			} `json:"params"`
+		}
+		if json.Unmarshal(lines.Bytes(), &m) != nil || m.ID == nil {
+			continue
+		}
+		answer := map[string]any{"jsonrpc": "2.0", "id": m.ID}
+		switch m.Method {
+		case "initialize":
+			answer["result"] = map[string]any{
+				"protocolVersion": m.Params.Version, "capabilities": map[string]any{"tools": map[string]any{}},
+				"serverInfo": map[string]any{"name": "test", "version": "1"},
+			}
+		case "ping":
+			answer["result"] = map[string]any{}
+		case "tools/list":
+			object := map[string]any{"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}}}
+			answer["result"] = map[string]any{"tools": []any{
+				map[string]any{"name": "echo", "description": "Say it again.", "inputSchema": object, "annotations": map[string]any{"readOnlyHint": true, "openWorldHint": false}},
+				map[string]any{"name": "env", "description": "Say a variable.", "inputSchema": object},
+				map[string]any{"name": "odd", "inputSchema": 3},
+			}}
+		case "tools/call":
+			text := m.Params.Arguments.Text
+			if m.Params.Name == "env" {
+				text = os.Getenv(text)
+			}
+			answer["result"] = map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}}
+		default:
+			answer["error"] = map[string]any{"code": -32601, "message": "no such method"}
+		}
+		b, err := json.Marshal(answer)
+		if err != nil {
+			return
+		}
+		if _, err := out.Write(append(b, '\n')); err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrule-dev/ferrule/internal/config"
+	"github.com/ferrule-dev/ferrule/mcptool"
+)
+
+func (p *program) serversCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "servers",
+		Short: "List the MCP servers, and add and remove them",
+		Long: `List the MCP servers of ferrule.yaml: each is connected to, and how it stands is
+printed. add, remove and import change the file, and leave the rest of it as it is.`,
+		Args: known,
+		RunE: p.do(func(cmd *cobra.Command, _ []string) error { return p.listServers(cmd.Context()) }),
+	}
+	p.jsonFlag(cmd)
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List the MCP servers and how they stand",
+		Args:  exactly(),
+		RunE:  p.do(func(cmd *cobra.Command, _ []string) error { return p.listServers(cmd.Context()) }),
+	}
+	p.jsonFlag(list)
+	cmd.AddCommand(list, p.serversAddCommand(), p.serversRemoveCommand(), p.importCommand())
+	return cmd
+}
+
+// standing is how a server stands, for programs.
+type standing struct {
+	Name        string   `json:"name"`
+	State       string   `json:"state"`
+	Era         string   `json:"era,omitempty"`
+	Server      string   `json:"server,omitempty"` // what it calls itself
+	Tools       int      `json:"tools"`
+	Restarts    int      `json:"restarts"`
+	Why         string   `json:"why,omitempty"`
+	Quarantined []absent `json:"quarantined"`
+}
+
+func standingOf(s mcptool.Status) standing {
+	one := standing{s.Name, s.State, s.Era, s.Server, s.Tools, s.Restarts, s.Why, []absent{}}
+	for _, q := range s.Quarantined {
+		one.Quarantined = append(one.Quarantined, absent{q.Tool, q.Why})
+	}
+	return one
+}
+
+func (p *program) listServers(ctx context.Context) error {
+	return p.with(ctx, hosting{looks: true, servers: true}, func(h *host) error {
+		if err := h.settled(ctx); err != nil {
+			return err
+		}
+		list := []standing{}
+		for _, s := range h.servers() {
+			list = append(list, standingOf(s))
+		}
+		switch {
+		case p.json:
+			return p.printJSON(list)
+		case len(list) == 0:
+			p.printf("there are none: `ferrule servers add` and `ferrule servers import` add some\n")
+			return nil
+		}
+		rows := [][]string{{"NAME", "STATE", "ERA", "TOOLS", "RESTARTS", "WHY"}}
+		for _, s := range list {
+			why := s.Why
+			if n := len(s.Quarantined); n > 0 && why == "" {
+				why = plural(int64(n), "tool is", "tools are") + " not offered: `ferrule tools` says why"
+			}
+			rows = append(rows, []string{s.Name, s.State, s.Era, strconv.Itoa(s.Tools), strconv.Itoa(s.Restarts), why})
+		}
+		p.printTable(rows)
+		return nil
+	})
+}
+
+// examineServers says of each server whether it can be reached.
+func (p *program) examineServers(ctx context.Context) (all []finding) {
+	err := p.with(ctx, hosting{looks: true, servers: true}, func(h *host) error {
+		if err := h.settled(ctx); err != nil {
+			return err
+		}
+		for _, s := range h.servers() {
+			f := finding{"server " + s.Name, "ok", serverLine(s)}
+			switch s.State {
+			case "ready":
+			case stateOff:
+				f.State, f.Text = "missing", "switched off in the configuration"
+			default:
+				f.State = "failed"
+			}
+			all = append(all, f)
+		}
+		return nil
+	})
+	if err != nil {
+		all = append(all, finding{"servers", "failed", err.Error()})
+	}
+	return all
+}
+
+// file is the configuration file that a command changes.
+func (p *program) file() (string, error) {
+	c, err := p.load()
+	if err != nil {
+		return "", err
+	}
+	return p.fileOf(c), nil
+}
+
+func (p *program) serversAddCommand() *cobra.Command {
+	var s config.Server
+	var headers, env []string
+	cmd := &cobra.Command{
+		Use:   "add NAME (-- COMMAND [ARGS…] | --url URL)",
+		Short: "Add an MCP server to ferrule.yaml",
+		Long: `Add an MCP server to ferrule.yaml: a command that is started, or a URL. Values of
+--env and --header may hold ${NAME}, a variable of the environment of ferrule, and
+${secret:NAME}, one of the secrets of ferrule.yaml.`,
+		Example: `  ferrule servers add files -- npx -y @modelcontextprotocol/server-filesystem .
+  ferrule servers add issues --url https://mcp.example/mcp --header 'Authorization=Bearer ${secret:issues}'`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if dash := cmd.ArgsLenAtDash(); dash == 1 || len(args) == 1 && dash < 0 {
+				return nil
+			}
+			return fmt.Errorf("got %q, want NAME -- COMMAND [ARGS…], or NAME --url URL", strings.Join(args, " "))
+		},
+		RunE: p.do(func(_ *cobra.Command, args []string) error {
+			s.Name, s.Command = args[0], args[1:]
+			var err error
+			if s.Env, err = pairs("env", env); err != nil {
+				return err
+			}
+			list, err := pairs("header", headers)
+			if err != nil {
+				return err
+			}
+			for _, pair := range list {
+				if s.Header == nil {
+					s.Header = make(map[string]string)
+				}
+				name, value, _ := strings.Cut(pair, "=")
+				s.Header[name] = value
+			}
+			return p.addServer(s)
+		}),
+	}
+	cmd.Flags().StringVar(&s.URL, "url", "", "where it is reached over HTTP")
+	cmd.Flags().StringArrayVar(&headers, "header", nil, "NAME=VALUE that goes with each request")
+	cmd.Flags().StringArrayVar(&env, "env", nil, "NAME=VALUE that its command is given")
+	cmd.Flags().BoolVar(&s.Unprefixed, "unprefixed", false, "its tools have their own names, without the server's in front")
+	return cmd
+}
+
+// pairs checks flags that are NAME=VALUE.
+func pairs(flag string, list []string) ([]string, error) {
+	for _, pair := range list {
+		if name, _, ok := strings.Cut(pair, "="); !ok || name == "" { // the rest may be a secret
+			return nil, usage("--%s: want NAME=VALUE", flag)
+		}
+	}
+	return list, nil
+}
+
+func (p *program) addServer(s config.Server) error {
+	path, err := p.file()
+	if err != nil {
+		return err
+	}
+	if err := config.AddServer(path, s); err != nil {
+		return changing(err)
+	}
+	p.printf("added %s to %s\n", s.Name, path)
+	for _, warning := range inTheOpen(s) {
+		p.complain("ferrule: " + warning)
+	}
+	return nil
+}
+
+// changing is an error of a change of the configuration: most are of who called.
+func changing(err error) error {
+	text := fmt.Errorf("servers: %s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "config: "), "servers: "))
+	if errors.Is(err, fs.ErrInvalid) || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return &status{statusUsage, text}
+	}
+	return text
+}
+
+func (p *program) serversRemoveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "remove NAME",
+		Short: "Take an MCP server out of ferrule.yaml",
+		Args:  exactly("NAME"),
+		RunE: p.do(func(_ *cobra.Command, args []string) error {
+			path, err := p.file()
+			if err != nil {
+				return err
+			}
+			if err := config.RemoveServer(path, args[0]); err != nil {
+				return changing(err)
+			}
+			p.printf("removed %s from %s\n", args[0], path)
+			return nil
+		}),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+			c, err := p.load()
+			if err != nil || len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			for _, s := range c.Servers {
+				names = append(names, s.Name+"\t"+cmp.Or(s.URL, strings.Join(s.Command, " ")))
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
