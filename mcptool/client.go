@@ -117,12 +117,12 @@ func (c *client) requested(ctx context.Context, m message, to stream) {
 	if d.mayHold() {
 		// The call outlives this request where the client is asked for input.
 		c.begin()
-		go func() {
+		go func() { //nolint:contextcheck // a dialogue has a context of its own
 			defer c.exit()
 			d.run()
 		}()
 	} else {
-		d.run()
+		d.run() //nolint:contextcheck // as above; attach ends it with ctx
 	}
 	<-l.done
 }

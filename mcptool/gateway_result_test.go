@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/durable"
@@ -109,6 +111,39 @@ func TestGatewayApproval(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestGatewayApprovalTakesLong(t *testing.T) {
+	t.Parallel()
+	t.Run("M2 a client that waits for a person hears so every 15 s", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			rt := &ferrule.Runtime{
+				Decide: func(context.Context, *tool.Request) (tool.Decision, error) {
+					return tool.Decision{Verdict: tool.Ask}, nil
+				},
+				Answer: func(ctx context.Context, _ policy.Question) (policy.Answer, error) {
+					<-ctx.Done()
+					return policy.Answer{}, ctx.Err()
+				},
+			}
+			if err := rt.Add(echo(t)); err != nil {
+				t.Fatal(err)
+			}
+			k := meet(t, gatewayOf(t, rt, nil), oldEra)
+			told := 0
+			done := make(chan *reply)
+			go func() {
+				done <- k.doAs(t.Context(), json.RawMessage("77"), "tools/call", `{"name":"echo","arguments":{"text":"a"},"_meta":{"progressToken":"p"}}`, func(message) { told++ })
+			}()
+			time.Sleep(3*approvalEvery + time.Second)
+			synctest.Wait()
+			k.c.handle(t.Context(), message{method: notificationCancelled, params: json.RawMessage(`{"requestId":77}`)}, nil)
+			if r := <-done; r.end != nil || told != 4 {
+				t.Errorf("told %d times, want 4; answer %+v", told, r.end)
+			}
+		})
+	})
 }
 
 func TestGatewayProgress(t *testing.T) {

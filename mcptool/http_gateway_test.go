@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,20 @@ func serveGateway(t *testing.T, g *Gateway) *doorway {
 
 const greetingParams = `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}`
 
+// greet begins a session, and gives the headers of its requests.
+func (s *doorway) greet(key []string) (headers []string) {
+	s.t.Helper()
+	res := s.do("POST", rpc(0, "initialize", greetingParams), key...)
+	headers = append(slices.Clone(key), "Mcp-Session-Id", res.Header.Get("Mcp-Session-Id"))
+	if got := said(streamOf(s.t, res).rest()); !strings.Contains(got, `"protocolVersion":"2025-11-25"`) {
+		s.t.Errorf("got %s", got)
+	}
+	if res := s.do("POST", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, headers...); res.StatusCode != 202 {
+		s.t.Errorf("got %d, want 202", res.StatusCode)
+	}
+	return headers
+}
+
 func TestHTTPGateway(t *testing.T) {
 	key := []string{"Authorization", "Bearer key"}
 	t.Run("M2 both eras on one address", func(t *testing.T) {
@@ -51,14 +66,7 @@ func TestHTTPGateway(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := serveGateway(t, gatewayOf(t, rt, nil))
-		res := s.do("POST", rpc(0, "initialize", greetingParams), key...)
-		session := append(key, "Mcp-Session-Id", res.Header.Get("Mcp-Session-Id"), "Mcp-Protocol-Version", "2025-11-25")
-		if got := said(streamOf(t, res).rest()); !strings.Contains(got, `"protocolVersion":"2025-11-25"`) {
-			t.Errorf("got %s", got)
-		}
-		if res := s.do("POST", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, session...); res.StatusCode != 202 {
-			t.Errorf("got %d, want 202", res.StatusCode)
-		}
+		session := append(s.greet(key), "Mcp-Protocol-Version", "2025-11-25")
 		old := said(streamOf(t, s.do("POST", rpc(1, "tools/call", `{"name":"echo","arguments":{"text":"old"}}`), session...)).rest())
 		if !strings.Contains(old, `"text":"old"`) {
 			t.Errorf("got %s, want old", old)
@@ -96,9 +104,7 @@ func TestHTTPGateway(t *testing.T) {
 		}
 		g := gatewayOf(t, rt, nil)
 		s := serveGateway(t, g)
-		res := s.do("POST", rpc(0, "initialize", greetingParams), key...)
-		session := append(key, "Mcp-Session-Id", res.Header.Get("Mcp-Session-Id"))
-		streamOf(t, res).rest()
+		session := s.greet(key)
 		alone := streamOf(t, s.do("GET", "", session...))
 		call := streamOf(t, s.do("POST", rpc(1, "tools/call", `{"name":"slow","arguments":{"text":"done"}}`), session...))
 		soonFrom(t, running, "the call")
@@ -130,9 +136,7 @@ func TestHTTPGateway(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := serveGateway(t, gatewayOf(t, rt, nil))
-		res := s.do("POST", rpc(0, "initialize", greetingParams), key...)
-		session := append(key, "Mcp-Session-Id", res.Header.Get("Mcp-Session-Id"))
-		streamOf(t, res).rest()
+		session := s.greet(key)
 		call := streamOf(t, s.do("POST", rpc(1, "tools/call", `{"name":"slow","arguments":{"text":"done"}}`), session...))
 		soonFrom(t, running, "the call")
 		if res := s.do("DELETE", "", session...); res.StatusCode != 204 {

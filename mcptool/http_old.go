@@ -39,12 +39,14 @@ func (d *door) find(w *replier, r *http.Request, principal, version string) *ses
 		w.fault(http.StatusNotFound, nil, noSession())
 		return nil
 	}
-	if oldEraVersion(version) { // some clients always say the same, whatever was agreed on
-		return s
+	// Any version with sessions will do: there are clients that say another one
+	// than was agreed on.
+	if !oldEraVersion(version) {
+		s.done()
+		w.fault(http.StatusBadRequest, nil, unsupported(version))
+		return nil
 	}
-	s.done()
-	w.refuse(http.StatusBadRequest, "got "+fieldVersion+" "+version+", want "+s.room.version())
-	return nil
+	return s
 }
 
 func noSession() *Fault { return &Fault{Code: codeNoSession, Message: "session not found"} }

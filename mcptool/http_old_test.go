@@ -62,12 +62,15 @@ func TestHTTPSession(t *testing.T) {
 			t.Errorf("after that: got %d, want 200", res.StatusCode)
 		}
 	})
-	t.Run("M2 another version than was agreed on, if it is one with sessions", func(t *testing.T) {
+	t.Run("M2 any version with sessions, and no other", func(t *testing.T) {
 		s := openDoor(t, HTTP{Open: true}, nil)
 		id := s.initialize("2025-06-18")
-		for version, want := range map[string]int{"2025-06-18": 200, "2025-11-25": 200, "1999-01-01": 400} {
+		for version, want := range map[string]int{"2025-06-18": 200, "2025-03-26": 200, "1999-01-01": 400} {
 			if res := s.do("POST", rpc(1, "who", `{}`), "Mcp-Session-Id", id, "Mcp-Protocol-Version", version); res.StatusCode != want {
-				t.Errorf("%s: got %d, want %d", version, res.StatusCode, want)
+				t.Errorf("POST %s: got %d, want %d", version, res.StatusCode, want)
+			}
+			if res := s.do("DELETE", "", "Mcp-Session-Id", s.initialize("2025-06-18"), "Mcp-Protocol-Version", version); res.StatusCode != min(want+4, 400) {
+				t.Errorf("DELETE %s: got %d, want %d", version, res.StatusCode, min(want+4, 400))
 			}
 		}
 	})
