@@ -191,12 +191,12 @@ func openDoor(t *testing.T, o HTTP, set func(*door)) *doorway {
 }
 
 // do sends a request with the usual headers, which those given replace ("": none).
-func (s *doorway) do(method, body string, headers ...string) *http.Response {
+func (s *doorway) do(method, body string, headers ...string) *doorReply {
 	s.t.Helper()
 	return s.doContext(s.t.Context(), method, body, headers...)
 }
 
-func (s *doorway) doContext(ctx context.Context, method, body string, headers ...string) *http.Response {
+func (s *doorway) doContext(ctx context.Context, method, body string, headers ...string) *doorReply {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, s.url, strings.NewReader(body))
 	if err != nil {
@@ -222,7 +222,14 @@ func (s *doorway) doContext(ctx context.Context, method, body string, headers ..
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { _ = res.Body.Close() })
-	return res
+	return &doorReply{res.StatusCode, res.Header, res.Body}
+}
+
+// doorReply is a response whose body is closed with the test.
+type doorReply struct {
+	StatusCode int
+	Header     http.Header
+	Body       io.Reader
 }
 
 func rpc(id any, method string, params string) string {
@@ -249,9 +256,9 @@ type doorEvents struct {
 	r *bufio.Reader
 }
 
-func bodyOf(res *http.Response) *bufio.Reader { return bufio.NewReader(res.Body) }
+func bodyOf(res *doorReply) *bufio.Reader { return bufio.NewReader(res.Body) }
 
-func streamOf(t *testing.T, res *http.Response) *doorEvents {
+func streamOf(t *testing.T, res *doorReply) *doorEvents {
 	t.Helper()
 	if kind := res.Header.Get("Content-Type"); res.StatusCode != 200 || kind != "text/event-stream" {
 		b, _ := io.ReadAll(res.Body)
@@ -323,7 +330,7 @@ func said(all []doorEvent) string {
 }
 
 // faultOf is the fault of a response that is JSON.
-func faultOf(t *testing.T, res *http.Response) (id string, f *Fault) {
+func faultOf(t *testing.T, res *doorReply) (id string, f *Fault) {
 	t.Helper()
 	var m struct {
 		ID    json.RawMessage
