@@ -10,14 +10,14 @@ MODULES      := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
 
 # What tests use beyond Go, git and make. Where it cannot be had, tests that need it
 # fail in CI and are skipped elsewhere; each says which it is.
-NEEDS        := bwrap:bubblewrap
+NEEDS        := bwrap:bubblewrap npm:npm
 
-.PHONY: help needs test lint fmt laws fuzz bench bench-check eval rules e2e build tidy ci
+.PHONY: help needs test lint fmt laws fuzz fuzz-report bench bench-check eval rules e2e build tidy ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-needs: ## install what tests need: bubblewrap
+needs: ## install what tests need: bubblewrap, npm
 	@for n in $(NEEDS); do \
 		command -v $${n%%:*} > /dev/null && continue; \
 		echo "installing $${n##*:}"; \
@@ -44,8 +44,12 @@ $(LINT):
 laws: ## properties of the runtime for 10,000 random cases each, and what long results allocate
 	@go test -run 'Laws|SameAsSerial|Allocated' -cases 10000 .
 
-fuzz: ## each fuzz target for FUZZTIME (6s)
+fuzz: ## each fuzz target for FUZZTIME (6s); exit 1 on a find
 	@$(CHECK) fuzz -time $(FUZZTIME)
+
+# In ci: what is found by luck is told, and stops no change that has nothing to do with it.
+fuzz-report: ## the same, but a find is only printed
+	@$(CHECK) fuzz -time $(FUZZTIME) -report
 
 bench: ## measure against the floor; writes the table in bench/README.md
 	@cd bench && go run .
@@ -69,12 +73,15 @@ eval: ## measure on data from outside: make eval DATA=dir
 rules: ## each rule of docs/spec.md with its tests
 	@$(CHECK) rules
 
-e2e: ## what needs real processes for long, npm, a browser or servers
+# The last line installs what it needs under .tools, once. It prints JSON lines and
+# how long each part took; go run ./e2e PART runs one, and -direct leaves the gateway out.
+e2e: ## what needs real processes for long, npm or servers: kills, the gateway with clients, servers and suites
 	@go test ./store -count=1 -run 'TestKilledWhileAsking|TestStoreKilled' -rounds 200
 	@go test ./store -count=1 -run 'TestLogChanged' -changes 1000
 	@go test ./store -count=1 -run 'TestJournalModel' -histories 40
 	@go test ./builtin -count=1 -run 'TestFilesRace'
 	@go test ./internal/crash -count=1 -v -run 'TestKilled$$' -rounds 30 -calls 200
+	@go run ./e2e -data "$(CI_DATA)"
 
 build: ## build for Linux, macOS and Windows
 	@for os in linux darwin windows; do for arch in amd64 arm64; do \
@@ -86,7 +93,7 @@ tidy: ## go.mod and go.sum say what is used
 
 ci: ## everything but bench, with the time of each part; DATA=dir, else ../shared/data
 	@if [ ! -d "$(CI_DATA)" ]; then echo "ci: $(CI_DATA): no such directory; say DATA=dir" >&2; exit 1; fi
-	@for part in needs tidy build test laws lint rules eval e2e bench-check fuzz; do \
+	@for part in needs tidy build test laws lint rules eval e2e bench-check fuzz-report; do \
 		echo "== $$part"; start=$$(date +%s); \
 		$(MAKE) --no-print-directory $$part DATA="$(CI_DATA)" || { echo "== $$part failed"; exit 1; }; \
 		echo "== $$part: $$(($$(date +%s) - start)) s"; \

@@ -41,6 +41,11 @@ func (t *Turn) arriveAll(calls []*call) {
 // that may not return.
 func (t *Turn) slow(c *call) bool {
 	e := t.view.tools.find(c.first.CalledAs)
+	if e != nil && e.calls && t.set.replay == nil {
+		if c.open(e); c.within != nil {
+			e = t.view.tools.find(c.within.name)
+		}
+	}
 	return t.set.replay == nil && e != nil && e.believed && (e.tool.ClaimsOf != nil || e.tool.Facts != nil) && !e.tool.Cooperative
 }
 

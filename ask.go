@@ -124,7 +124,7 @@ func (c *call) show(note string) policy.Question {
 	q := policy.Question{
 		Caller: asker(&r.Caller),
 		Turn:   r.Turn, Index: r.Index, Call: r.ID, CallID: r.CallID,
-		Tool: c.first.CalledAs, Source: r.Source, Claims: copyClaims(r.Claims), Input: r.Args.Text(),
+		Tool: c.called(), Source: r.Source, Claims: copyClaims(r.Claims), Input: r.Args.Text(),
 		Digest: c.digest(), Definition: c.entry.origin().digest(), Given: c.givenAs(), Note: note,
 		Asked: now, Expires: now.Add(c.turn.set.expiry),
 	}
@@ -156,7 +156,7 @@ func (c *call) show(note string) policy.Question {
 
 // givenAs names the call as the model made it.
 func (c *call) givenAs() string {
-	return policy.Digest(c.first.CalledAs, c.first.CallID, c.req.Args.Received())[:16]
+	return policy.Digest(c.called(), c.first.CallID, c.req.Args.Received())[:16]
 }
 
 // because joins reasons: what a rule says is not hidden by what the tool says.

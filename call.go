@@ -21,6 +21,7 @@ type call struct {
 	index int
 	input json.RawMessage // as it came
 
+	within  *inner        // it is a tool_call, and this is the call that it holds
 	entry   *entry        // nil: the name led to no tool
 	req     *tool.Request // the input as it stands; replaced, never changed
 	first   *tool.Request // the input as it arrived
@@ -89,6 +90,7 @@ type call struct {
 	taken     atomic.Pointer[[]string] // secrets that were taken out before phase 10
 	everAsked atomic.Bool              // it has had a question
 	lost      atomic.Bool              // given up
+	asides    int                      // how often it has stepped aside; guarded by the lock of the gates
 	heldUp    atomic.Bool              // it has stood in the queue of its crowd
 	state     state
 	claimed   bool // somebody gives it its result
@@ -222,8 +224,8 @@ func (c *call) effect() string {
 // not returned.
 func (c *call) inTheWay() *tool.Error {
 	return &tool.Error{
-		Kind: tool.Failed, Text: fmt.Sprintf("An earlier call of %s was stopped but has not ended, so this call did not run. Try again later.", c.first.CalledAs),
-		Detail: fmt.Sprintf("%s (%s) was given up and has not returned", c.first.CalledAs, c.first.ID),
+		Kind: tool.Failed, Text: fmt.Sprintf("An earlier call of %s was stopped but has not ended, so this call did not run. Try again later.", c.called()),
+		Detail: fmt.Sprintf("%s (%s) was given up and has not returned", c.called(), c.first.ID),
 	}
 }
 
@@ -246,7 +248,7 @@ func (c *call) eventOf(r *tool.Request, e audit.Event) audit.Event {
 func (c *call) about(r *tool.Request, e *audit.Event) {
 	e.Request, e.Session, e.Turn = r, c.first.Caller.Session, c.turn.number
 	if e.Name == "" {
-		e.Name = c.first.CalledAs
+		e.Name = c.called()
 	}
 }
 

@@ -11,6 +11,13 @@ import "slices"
 type crowd struct {
 	running []*call
 	waiting []*call
+	back    []returning
+}
+
+// returning is a call that had stepped aside while it ran, and waits to go on.
+type returning struct {
+	*call
+	on chan struct{} // closed when it may
 }
 
 // lets reports whether nothing that runs, or waits ahead of it, is in the way of a
@@ -23,7 +30,7 @@ func (w *crowd) lets(c *call, ahead []*call) bool {
 			}
 		}
 	}
-	return true
+	return !slices.ContainsFunc(w.back, func(o returning) bool { return o.turn != c.turn && conflict(o.planned, c.planned) })
 }
 
 // hold has a call wait.
@@ -44,8 +51,17 @@ func (w *crowd) leave(c *call, next []passage) []passage {
 	return w.pass(next)
 }
 
-// pass lets those go on, in their order, that nothing is in the way of.
+// pass lets those go on, in their order, that nothing is in the way of: first
+// those that had begun.
 func (w *crowd) pass(next []passage) []passage {
+	w.back = slices.DeleteFunc(w.back, func(r returning) bool {
+		ok := w.free(r.call)
+		if ok {
+			w.running = append(w.running, r.call)
+			close(r.on)
+		}
+		return ok
+	})
 	for i := 0; i < len(w.waiting); {
 		c := w.waiting[i]
 		if !w.lets(c, w.waiting[:i]) {
@@ -77,4 +93,56 @@ func (c *call) stepAside() {
 	}
 	s.gateLock.Unlock()
 	s.admit(next)
+}
+
+// free reports whether nothing runs that is in the way of a call.
+func (w *crowd) free(c *call) bool {
+	return !slices.ContainsFunc(w.running, func(o *call) bool { return o.turn != c.turn && conflict(o.planned, c.planned) })
+}
+
+// Aside is for [tool.Host]: see [tool.Env.Aside].
+func (l *lease) Aside() (back func()) {
+	if !l.underway() || l.turn.crowd == nil {
+		return func() {}
+	}
+	c, w, s := l.call, l.turn.crowd, l.turn.set
+	s.gateLock.Lock()
+	var next []passage
+	if c.asides++; c.asides == 1 {
+		next = w.leave(c, nil)
+	}
+	s.gateLock.Unlock()
+	s.admit(next)
+	return func() { l.comeBack(w) }
+}
+
+// comeBack has a call run on that had stepped aside, as soon as nothing is in its
+// way. One that is over by then stays out: it may be another's.
+func (l *lease) comeBack(w *crowd) {
+	if !l.underway() {
+		return
+	}
+	c, s := l.call, l.turn.set
+	s.gateLock.Lock()
+	if c.asides--; c.asides > 0 || c.lost.Load() || !l.open() {
+		s.gateLock.Unlock()
+		return
+	}
+	if w.free(c) {
+		w.running = append(w.running, c)
+		s.gateLock.Unlock()
+		return
+	}
+	r := returning{c, make(chan struct{})}
+	w.back = append(w.back, r)
+	s.gateLock.Unlock()
+	select {
+	case <-r.on:
+	case <-l.Done():
+		s.gateLock.Lock()
+		w.back = slices.DeleteFunc(w.back, func(o returning) bool { return o.on == r.on })
+		next := w.pass(nil)
+		s.gateLock.Unlock()
+		s.admit(next)
+	}
 }

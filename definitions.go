@@ -51,10 +51,8 @@ func renderAll(f Format, tools *toolset, loaded []*entry) (json.RawMessage, erro
 		}
 		text = append(text, b...)
 	}
-	for _, e := range tools.list {
-		if !e.deferred() {
-			add(e)
-		}
+	for _, e := range tools.offered {
+		add(e)
 	}
 	for _, e := range loaded {
 		add(e)

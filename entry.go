@@ -43,6 +43,7 @@ type entry struct {
 	rendered *renderings
 	static   *entry // of a form made for one session: the registered one
 	pages    bool   // it reads kept results
+	calls    bool   // it is tool_call: another tool before it runs
 }
 
 func (e *entry) deferred() bool { return e.tool.Deferred }
@@ -115,7 +116,7 @@ func (r *registry) entries(s tool.Source, tools []*tool.Tool, had []*entry) ([]*
 			if err != nil {
 				return nil, err
 			}
-			e = r.entry(s, base, checked)
+			e = r.entry(s, base, r.believes(s, checked), checked)
 			e.given = t
 		}
 		if names[e.tool.Name] {
@@ -139,14 +140,18 @@ func (r *registry) judgeSource(s tool.Source) (tool.Source, bool) {
 	return s, s.Name == "" || declared == tool.BuiltIn && s.Trust == tool.BuiltIn
 }
 
-func (r *registry) entry(s tool.Source, base bool, t *tool.Tool) *entry {
-	e := &entry{tool: t, source: s, base: base, rendered: new(renderings)}
-	e.believed = !s.Trust.Untrusted()
-	if !e.believed && r.rt.set.believe != nil {
-		info := t.Clone()
-		ok, err := bounded(context.Background(), otherTime, func(context.Context) (bool, error) { return r.rt.set.believe(s, &info), nil })
-		e.believed = ok && err == nil
+// believes reports whether the claims of a tool count.
+func (r *registry) believes(s tool.Source, t *tool.Tool) bool {
+	if !s.Trust.Untrusted() || r.rt.set.believe == nil {
+		return !s.Trust.Untrusted()
 	}
+	info := t.Clone()
+	ok, err := bounded(context.Background(), otherTime, func(context.Context) (bool, error) { return r.rt.set.believe(s, &info), nil })
+	return ok && err == nil
+}
+
+func (r *registry) entry(s tool.Source, base, believed bool, t *tool.Tool) *entry {
+	e := &entry{tool: t, source: s, base: base, believed: believed, rendered: new(renderings)}
 	if e.believed {
 		e.claims = t.Claims
 	}

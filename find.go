@@ -1,5 +1,16 @@
 package ferrule
 
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
 // DeferOptions are how a deferred view shows what can be found in it.
 type DeferOptions struct {
 	// Names lists the names of all tools that can be found. Zero: their sources,
@@ -9,5 +20,233 @@ type DeferOptions struct {
 
 // Defer is a view of the same tools that offers only those that say AlwaysLoad.
 // The others can be found with tool_search, read with tool_describe and called
-// with tool_call: rules, limits, hooks and records see the inner tool.
-func (v *View) Defer(_ DeferOptions) *View { return v }
+// with tool_call: rules, limits, hooks and records see the inner tool. Nothing is
+// loaded, so that what is offered stays the same; a call of such a tool by its own
+// name runs too. Where a tool of the program has one of the three names, it keeps
+// it, and a finding says so.
+func (v *View) Defer(o DeferOptions) *View {
+	if v.whole != nil {
+		return v.whole.Defer(o)
+	}
+	n := *v
+	n.whole, n.how, n.tools = v, o, v.deferredTools(o)
+	n.loaded = v.session.conv.loadedIn(v.of, n.tools).among(v.loaded)
+	return &n
+}
+
+// The three tools that stand for those of a deferred view, in this order.
+const (
+	toolSearch = iota
+	toolDescribe
+	toolCall
+	allFinders
+)
+
+// maxFound is how many tools a search shows at most, and usualFound where it is not
+// said.
+const (
+	maxFound   = 50
+	usualFound = 10
+)
+
+type searchRequest struct {
+	Query string `json:"query" jsonschema:"description=words; or select: and exact names with commas between"`
+	Limit int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=50,description=how many to show: 10 if not said"`
+}
+
+type describeRequest struct {
+	Name string `json:"name" jsonschema:"description=of the tool"`
+}
+
+// innerCall is what tool_call is given.
+type innerCall struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+const innerSchema = `{"type":"object","properties":{` +
+	`"name":{"type":"string","minLength":1,"description":"of the tool"},` +
+	`"arguments":{"type":"object","description":"as the input schema of that tool says"}},"required":["name"]}`
+
+// finders makes the three tools, for a set of tools that can be found.
+func finders(s *toolset) ([]*tool.Tool, error) {
+	reads := tool.Claims{ReadOnly: true, Local: true, Idempotent: true, Touches: []tool.Access{}}
+	limit := tool.Limit{Chars: defaultChars, Tokens: defaultTokens}
+	search, err := tool.Spec[searchRequest, string]{
+		Info: tool.Info{
+			Name:        "tool_search",
+			Description: "Find tools that are not listed here by words in their names, descriptions, arguments and tags. Read one with tool_describe, run it with tool_call.",
+			Claims:      reads, Cooperative: true, Cancel: true, Limit: limit,
+		},
+		Run: func(_ context.Context, r searchRequest) (string, error) { return s.search(r.Query, r.Limit), nil },
+	}.Tool()
+	if err != nil {
+		return nil, err
+	}
+	describe, err := tool.Spec[describeRequest, string]{
+		Info: tool.Info{
+			Name:        "tool_describe",
+			Description: "Read the description and the input schema of a tool that can be found.",
+			Claims:      reads, Cooperative: true, Cancel: true, Limit: limit,
+		},
+		Run: func(_ context.Context, r describeRequest) (string, error) { return s.describe(r.Name) },
+	}.Tool()
+	if err != nil {
+		return nil, err
+	}
+	call, err := (&tool.Tool{
+		Info: tool.Info{
+			Name:        "tool_call",
+			Description: "Call a tool that can be found, with arguments as tool_describe shows them.",
+			Input:       json.RawMessage(innerSchema), Limit: limit,
+			InputSensitivity: tool.Secret, // what cannot be read may be meant for a tool that keeps it so
+		},
+		Run: func(context.Context, tool.Args) (tool.Result, error) {
+			return tool.Result{}, errors.New("tool_call is another tool before it runs")
+		},
+	}).Check()
+	return []*tool.Tool{search, describe, call}, err
+}
+
+// deferKey names a form of a set of tools for deferred views.
+type deferKey struct {
+	DeferOptions
+	without [allFinders]bool
+}
+
+// deferredTools is the set of tools of a deferred view. It is kept, so that it is
+// made and written once.
+func (v *View) deferredTools(o DeferOptions) *toolset {
+	s := v.tools
+	key := deferKey{DeferOptions: o}
+	if v.stands != nil {
+		key.without = v.stands.unfindable()
+	}
+	for i, name := range finderNames() {
+		taken := s.names[name]
+		if hidden := v.stands.denies(name); taken == nil && hidden != nil && hidden.wire == name {
+			taken = hidden
+		}
+		if taken != nil && taken.base {
+			key.without[i] = true
+			v.session.rt.set.find(Finding{name, fmt.Sprintf("%s has this name: views that defer tools do without Ferrule's own", sourceTitle(taken.source))})
+		}
+	}
+	d, err := s.deferral(&v.session.rt.reg, key)
+	if err != nil { // no way leads here; if one did, all is offered as it was
+		v.session.rt.set.find(Finding{"View.Defer", err.Error()})
+		return s
+	}
+	return d
+}
+
+func finderNames() [allFinders]string {
+	return [...]string{"tool_search", "tool_describe", "tool_call"}
+}
+
+// deferral is the set that offers the finders instead of what they find.
+func (s *toolset) deferral(r *registry, key deferKey) (*toolset, error) {
+	s.kept.mu.Lock()
+	defer s.kept.mu.Unlock()
+	if had := s.deferrals[key]; had != nil {
+		return had, nil
+	}
+	tools, err := finders(s)
+	if err != nil {
+		return nil, err
+	}
+	from, base := r.judgeSource(tool.Source{Name: ferruleSource, Trust: tool.BuiltIn})
+	made := make([]*entry, len(tools))
+	for i, t := range tools {
+		made[i] = r.entry(from, base, !from.Trust.Untrusted(), t)
+		made[i].given = t
+	}
+	made[toolSearch] = made[toolSearch].saying(s.index(key.Names))
+	made[toolCall].calls = true
+	var offered []*entry
+	for i, e := range made {
+		if !key.without[i] {
+			offered = append(offered, e)
+		}
+	}
+	// One of an outside source with such a name would take the calls of others.
+	list := slices.DeleteFunc(slices.Clone(s.list), func(e *entry) bool {
+		return slices.ContainsFunc(offered, func(f *entry) bool { return f.wire == e.wire })
+	})
+	d := newToolset(slices.Concat(offered, list))
+	for _, e := range list {
+		if e.tool.AlwaysLoad {
+			offered = append(offered, e)
+		}
+	}
+	d.offered, d.defers = offered, true
+	keep(&s.deferrals, key, d)
+	return d, nil
+}
+
+// saying is a tool with more to its description. It is the same definition to who
+// was asked about it.
+func (e *entry) saying(more string) *entry {
+	t := *e.tool
+	t.Description += more
+	f := *e
+	f.tool, f.static, f.rendered = &t, e, new(renderings)
+	f.shown = f.showOnce()
+	return &f
+}
+
+// maxSources is how many sources the index of a deferred view names.
+const maxSources = 100
+
+// index is what stands in a prompt of the tools that can be found: how many each
+// source has, or all names, with what they begin with said once.
+func (s *toolset) index(names bool) string {
+	var sources []string
+	of := make(map[string][]string)
+	for _, e := range s.list {
+		if e.tool.AlwaysLoad || e.pages {
+			continue
+		}
+		source, name := e.source.Name, e.wire
+		if names {
+			var prefixed bool
+			if name, prefixed = strings.CutPrefix(e.wire, source+"__"); !prefixed || source == "" {
+				source, name = "", e.wire
+			}
+		}
+		if of[source] == nil {
+			sources = append(sources, source)
+		}
+		of[source] = append(of[source], name)
+	}
+	var b strings.Builder
+	if names {
+		b.WriteString("\nTheir names; what stands before a colon is the beginning of each:")
+		for _, source := range sources {
+			front := ""
+			if source != "" {
+				front = source + "__: "
+			}
+			b.WriteString("\n" + front + strings.Join(of[source], " "))
+		}
+		return b.String()
+	}
+	b.WriteString("\nTools by source: ")
+	for i, source := range sources {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if i == maxSources {
+			fmt.Fprintf(&b, "and %d sources more", len(sources)-i)
+			break
+		}
+		if source == "" {
+			b.WriteString("this program")
+		}
+		fmt.Fprintf(&b, "%s %d", source, len(of[source]))
+	}
+	if len(sources) == 0 {
+		b.WriteString("none")
+	}
+	return b.String()
+}

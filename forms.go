@@ -222,7 +222,7 @@ func (c *conversation) loadedIn(of *catalogue, tools *toolset) *loadedSet {
 	if !ok {
 		var list []*entry
 		for _, name := range c.loaded {
-			if e := tools.names[name]; e != nil && e.deferred() {
+			if e := tools.names[name]; e != nil && e.deferred() && (!tools.defers || e.pages) {
 				list = append(list, e)
 			}
 		}

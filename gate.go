@@ -95,7 +95,7 @@ func (c *call) enter() bool {
 	defer s.gateLock.Unlock()
 	if slices.ContainsFunc(all, (*gate).stuck) {
 		c.known = &tool.Error{
-			Kind: tool.Failed, Text: fmt.Sprintf("Earlier calls of %s were stopped but have not ended, so this call did not run. Try again later.", c.first.CalledAs),
+			Kind: tool.Failed, Text: fmt.Sprintf("Earlier calls of %s were stopped but have not ended, so this call did not run. Try again later.", c.called()),
 			Detail: "every place under its cap is held by a call that was given up and has not returned",
 		}
 		return true

@@ -37,7 +37,7 @@ func (c *call) arrive() {
 	if c.broken != nil {
 		c.known, c.final = brokenOff(c.broken), true
 	} else {
-		c.entry, c.unresolved, c.known = t.view.resolve(c.first.CalledAs)
+		c.resolve()
 	}
 	if c.entry != nil {
 		c.meet(c.first)
@@ -79,7 +79,7 @@ func (c *call) keepInput() {
 // meet brings call and tool together: phase 2 and the claims.
 func (c *call) meet(r *tool.Request) {
 	r.Tool, r.Source, r.Name, r.Varies = &c.entry.tool.Info, c.entry.source, c.entry.wire, c.entry.varies()
-	if r.Args, c.known = c.admit(c.input); c.known == nil {
+	if r.Args, c.known = c.admit(c.arguments()); c.known == nil {
 		c.doubt(r.Args)
 		r.Claims, c.known = c.claimsAnew(r.Args)
 	}
@@ -91,18 +91,22 @@ func (c *call) load() {
 		c.judge()
 	}
 	if !c.final {
-		c.known = c.turn.view.notLoaded(c.first.CalledAs, c.entry)
+		c.known = c.turn.view.notLoaded(c.called(), c.entry)
 		c.askEarly, c.ruling, c.judged = false, nil, false
 	}
 }
 
 // admit is phase 2.
-func (c *call) admit(input json.RawMessage) (args tool.Args, failure *tool.Error) {
+func (c *call) admit(input json.RawMessage) (tool.Args, *tool.Error) {
+	return c.admitFor(c.entry, input)
+}
+
+func (c *call) admitFor(e *entry, input json.RawMessage) (args tool.Args, failure *tool.Error) {
 	var err error
 	if c.turn.set.repair != nil {
-		args, err = c.entry.tool.AdmitMended(input, c.mend)
+		args, err = e.tool.AdmitMended(input, c.mend)
 	} else {
-		args, err = c.entry.tool.Admit(input)
+		args, err = e.tool.Admit(input)
 	}
 	if err != nil {
 		return args, asError(err, tool.InvalidInput)
@@ -127,7 +131,7 @@ func (c *call) mend(text string) (mended string, changes []string, err error) {
 func (c *call) claims(a tool.Args) tool.Claims {
 	claims, err := c.claimsOf(a)
 	if err != nil && c.turn.noted() {
-		c.emit(audit.Event{Kind: audit.Found, Name: c.first.CalledAs, Text: fmt.Sprint(err)}) // fmt stands an error that panics
+		c.emit(audit.Event{Kind: audit.Found, Name: c.called(), Text: fmt.Sprint(err)}) // fmt stands an error that panics
 	}
 	return claims
 }

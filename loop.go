@@ -53,7 +53,7 @@ type past struct {
 // note gives a call that arrives its place in its agent's history.
 func (c *call) note() {
 	h := &c.turn.view.session.conv.histories
-	name := c.first.CalledAs
+	name := c.called()
 	if c.entry != nil {
 		name = c.entry.wire
 	}

@@ -21,14 +21,14 @@ const (
 	savedTime   = 20 * time.Second
 )
 
-// notFound says what names of the view are near the one that was called.
-func (v *View) notFound(name string) string {
+// notFound says what names of the set are near the one that was called.
+func (s *toolset) notFound(name string) string {
 	text := "Tool not found: " + name
 	if len(name) > 128 {
 		name = name[:128]
 		text = "Tool not found: " + strings.ToValidUTF8(name, "") + "…"
 	}
-	if near := v.tools.near(name); len(near) > 0 {
+	if near := s.near(name); len(near) > 0 {
 		text += ". Did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return text

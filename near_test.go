@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 func named(names ...string) []*entry {
 	list := make([]*entry, len(names))
 	for i, n := range names {
-		list[i] = &entry{wire: n}
+		list[i] = &entry{wire: n, tool: new(tool.Tool)}
 	}
 	return list
 }

@@ -33,7 +33,7 @@ func (s *settings) rules(r *tool.Request) (d tool.Decision) {
 
 func (s *settings) caseOf(c *call) policy.Case {
 	return policy.Case{
-		Name: c.first.CalledAs, Claims: c.req.Claims, Trust: c.req.Source.Trust, AskReads: s.askReads, Person: s.inbox != nil,
+		Name: c.called(), Claims: c.req.Claims, Trust: c.req.Source.Trust, AskReads: s.askReads, Person: s.inbox != nil,
 		Mode: policy.Mode(c.req.Mode), Workspace: s.workspace, Protected: s.protected, Confined: c.confined(),
 	}
 }
@@ -95,7 +95,7 @@ func (c *call) inMode() *tool.Error {
 
 // dry is what a call would do, in a session where nothing runs.
 func (c *call) dry() tool.Result {
-	text := fmt.Sprintf("Dry run: %s was not run.", c.first.CalledAs)
+	text := fmt.Sprintf("Dry run: %s was not run.", c.called())
 	if p := c.entry.tool.Preview; p != nil {
 		would, err := guard(c, func(ctx context.Context) (string, error) { return p(ctx, c.req.Args) })
 		if err != nil {

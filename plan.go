@@ -44,7 +44,7 @@ func (v *View) Plan(ctx context.Context, calls ...tool.Call) []Planned {
 	}
 	plan := make([]Planned, len(calls))
 	for i, c := range list {
-		plan[i] = Planned{Name: c.first.CalledAs, Claims: copyClaims(c.planned), Asks: c.known == nil && c.ruling != nil && c.ruling.Asks(), Err: c.known}
+		plan[i] = Planned{Name: c.called(), Claims: copyClaims(c.planned), Asks: c.known == nil && c.ruling != nil && c.ruling.Asks(), Err: c.known}
 	}
 	for i, c := range list {
 		for _, later := range c.step.followers() {
@@ -66,7 +66,7 @@ func (v *View) imagine(ctx context.Context, index int, given tool.Call) *call {
 			c.final = true
 			return c
 		}
-		if c.entry, c.unresolved, c.known = v.resolve(given.Name); c.entry != nil {
+		if c.resolve(); c.entry != nil {
 			c.meet(c.first) //nolint:contextcheck // a call has the context of its turn
 			c.planned = c.first.Claims
 		}

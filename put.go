@@ -85,7 +85,7 @@ func (c *call) putDown(res, kept tool.Result) tool.Result {
 // recordableInput are arguments as records may hold them. What no tool is there
 // for may be meant for one whose arguments are secret.
 func (c *call) recordableInput(text string) string {
-	if in, _ := c.secret(); in || c.entry == nil && c.turn.view.session.rt.reg.find(c.first.CalledAs) == nil {
+	if in, _ := c.secret(); in || c.entry == nil && c.turn.view.session.rt.reg.find(c.called()) == nil {
 		return withheld
 	}
 	return c.turn.set.scrubText(text)

@@ -40,10 +40,10 @@ func (c *call) charge() *tool.Error {
 	case err != nil:
 		return &tool.Error{Kind: tool.Denied, Text: "It could not be counted how many calls were made, so the call was denied.", Detail: err.Error(), Cause: err}
 	case t.full >= 0 && t.wait == 0:
-		return &tool.Error{Kind: tool.RateLimited, Text: fmt.Sprintf("The budget of calls of %s is used up.", c.first.CalledAs), Detail: "the limit is " + by[t.full].String()}
+		return &tool.Error{Kind: tool.RateLimited, Text: fmt.Sprintf("The budget of calls of %s is used up.", c.called()), Detail: "the limit is " + by[t.full].String()}
 	case t.full >= 0:
 		return &tool.Error{
-			Kind: tool.RateLimited, Text: fmt.Sprintf("Too many calls of %s. Try again in %s.", c.first.CalledAs, t.wait.Truncate(time.Second)+time.Second),
+			Kind: tool.RateLimited, Text: fmt.Sprintf("Too many calls of %s. Try again in %s.", c.called(), t.wait.Truncate(time.Second)+time.Second),
 			Detail: "the limit is " + by[t.full].String(), RetryAfter: t.wait,
 		}
 	}

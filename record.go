@@ -145,7 +145,7 @@ func (c *call) withhold(l *line) {
 func (c *call) secret() (in, out bool) {
 	e := c.entry
 	if e == nil { // cut off, or not in this view: its input may be meant for a tool all the same
-		e = c.turn.view.session.rt.reg.find(c.first.CalledAs)
+		e = c.turn.view.session.rt.reg.find(c.called())
 	}
 	if e != nil {
 		in, out = e.tool.InputSensitivity >= tool.Secret, e.tool.OutputSensitivity >= tool.Secret

@@ -250,11 +250,16 @@ func shownCall(c tool.Call, secret bool) string {
 // and no function of its tool or of the host is called for it.
 func (c *call) recall() {
 	t := c.turn
-	if c.entry = t.view.tools.find(c.first.CalledAs); c.entry != nil {
+	c.entry = t.view.tools.find(c.first.CalledAs)
+	if c.entry != nil && c.entry.calls {
+		c.resolve()
+		c.known, c.unresolved = nil, false
+	}
+	if c.entry != nil {
 		r := c.first
 		r.Tool, r.Source, r.Name = &c.entry.tool.Info, c.entry.source, c.entry.wire
 		if t.noted() {
-			r.Args, _ = c.entry.tool.Admit(c.input) // else it has none, as it had none then
+			r.Args, _ = c.entry.tool.Admit(c.arguments()) // else it has none, as it had none then
 		}
 	}
 	if t.noted() {

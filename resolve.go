@@ -29,7 +29,7 @@ func (c *call) hidden() *policy.Ruling {
 		return nil
 	}
 	s := c.turn.view.stands
-	e := s.denies(c.first.CalledAs)
+	e := s.denies(c.called())
 	if e == nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (c *call) hidden() *policy.Ruling {
 // defers reports whether a tool is not in the prompt yet. What reads kept results
 // can always be called: an old transcript may speak of it.
 func (v *View) defers(e *entry) bool {
-	return e.deferred() && !e.pages && !slices.Contains(v.loaded.entries(), e)
+	return v.whole == nil && e.deferred() && !e.pages && !slices.Contains(v.loaded.entries(), e)
 }
 
 // notLoaded loads a deferred tool for the next turn.
@@ -53,7 +53,7 @@ func (v *View) notLoaded(name string, e *entry) *tool.Error {
 
 // supply asks the fallback for a tool.
 func (c *call) supply() (*entry, *tool.Error) {
-	v, name := c.turn.view, c.first.CalledAs
+	v, name := c.turn.view, c.called()
 	t, err := guardAs(c, func(err error) *tool.Error { return v.unknown(name, err) }, func(ctx context.Context) (*tool.Tool, error) { return v.fallback(ctx, v.session.caller, name) })
 	if c.cut != nil {
 		return nil, c.cutOff()
@@ -106,7 +106,7 @@ const maxSupplied = 1024
 // unknown is what the model reads when no tool has the name; cause is what a
 // fallback failed with.
 func (v *View) unknown(name string, cause error) *tool.Error {
-	e := &tool.Error{Kind: tool.UnknownTool, Text: v.notFound(name), Cause: cause}
+	e := &tool.Error{Kind: tool.UnknownTool, Text: v.tools.notFound(name), Cause: cause}
 	if cause != nil {
 		e.Detail = "the fallback failed: " + cause.Error()
 	}

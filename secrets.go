@@ -120,18 +120,6 @@ func (s *settings) scrubText(text string) string {
 	return text
 }
 
-// scrubBytes is a text without values; the same one where there were none.
-func (s *settings) scrubBytes(text []byte) []byte {
-	if !s.secrets.Live() || len(text) == 0 {
-		return text
-	}
-	clean, found := s.secrets.Scrub(string(text))
-	if len(found) == 0 {
-		return text
-	}
-	return []byte(clean)
-}
-
 // scrubEvent takes values out of the texts of an event. Results and updates have
 // been scrubbed before. The arguments in the request are as they were made.
 func (s *settings) scrubEvent(e *audit.Event) {

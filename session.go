@@ -93,8 +93,22 @@ func (s *Session) Call(ctx context.Context, name, input string) tool.Result {
 }
 
 // Scrub takes secrets that were given out so far out of a text that goes to a
-// client beside results. Where there are none in it, it is the same slice.
-func (s *Session) Scrub(text []byte) []byte { return s.rt.set.scrubBytes(text) }
+// client beside results: a notification, a resource. An event says which were in
+// it. Where there are none, it is the same slice; JSON stays JSON.
+func (s *Session) Scrub(text []byte) []byte {
+	set := &s.rt.set
+	if len(text) == 0 || !set.secrets.Live() {
+		return text
+	}
+	clean, found := set.secrets.Scrub(string(text))
+	if len(found) == 0 {
+		return text
+	}
+	if set.noted() {
+		set.emit(audit.Event{Kind: audit.Scrubbed, Session: s.caller.Session, Text: strings.Join(found, ", ")})
+	}
+	return []byte(clean)
+}
 
 // Refresh asks the host for the program's own tools, and has descriptions,
 // schemas and Enabled, where they are functions, evaluated anew. The next view
@@ -272,7 +286,7 @@ func (c *conversation) still() string {
 	var names []string
 	c.mu.Lock()
 	for _, l := range c.lost {
-		names = append(names, fmt.Sprintf("%s (%s, given up %s ago)", l.first.CalledAs, l.first.ID, time.Since(l.at).Round(time.Second)))
+		names = append(names, fmt.Sprintf("%s (%s, given up %s ago)", l.called(), l.first.ID, time.Since(l.at).Round(time.Second)))
 	}
 	turns := slices.Collect(maps.Keys(c.working))
 	c.mu.Unlock()

@@ -3,6 +3,7 @@ package ferrule
 import (
 	"maps"
 	"reflect"
+	"sync"
 
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -14,6 +15,8 @@ type standing struct {
 	mode   string
 	fixed  map[*entry]*tool.Decision
 	hidden map[string]*entry // of them: denied, by name and alias
+	// Which tools of deferred views are denied so; asked for once.
+	unfindable func() [allFinders]bool
 }
 
 // standingSet is a set of tools without what the rules deny, and what they say
@@ -66,6 +69,7 @@ func (c *conversation) stand(of *catalogue, all *toolset, caller tool.Caller) (*
 
 func (s *settings) stand(all *toolset, caller tool.Caller, mode policy.Mode) *standing {
 	st := &standing{mode: string(mode)}
+	st.unfindable = sync.OnceValue(func() [allFinders]bool { return s.unfindable(caller, st.mode) })
 	said := make(map[tool.Decision]*tool.Decision) // rules are few: most tools share what is said
 	for _, e := range all.list {
 		r := &tool.Request{Caller: caller, Source: e.source, Tool: &e.tool.Info, Name: e.wire, Mode: st.mode, Varies: e.varies()}
@@ -88,6 +92,24 @@ func (s *settings) stand(all *toolset, caller tool.Caller, mode policy.Mode) *st
 		}
 	}
 	return st
+}
+
+// unfindable says which tools of deferred views the rules deny whatever their
+// arguments. About tool_call they are not asked: they see the tool that it calls.
+func (s *settings) unfindable(caller tool.Caller, mode string) (denied [allFinders]bool) {
+	tools, err := finders(new(toolset))
+	if err != nil {
+		return denied
+	}
+	for i, t := range tools[:toolCall] {
+		r := &tool.Request{Caller: caller, Source: tool.Source{Name: ferruleSource, Trust: tool.BuiltIn}, Tool: &t.Info, Name: t.Name, Mode: mode, Claims: t.Claims}
+		if raised, ok := s.trust[ferruleSource]; ok {
+			r.Source.Trust = raised
+		}
+		d, ok := s.fixed(r)
+		denied[i] = ok && d.Verdict == tool.Deny && !d.Override
+	}
+	return denied
 }
 
 // hide takes a tool out of sight. A name beats an alias.

@@ -102,8 +102,8 @@ func (t *Turn) Stop(id string) bool {
 // stopSiblings ends the calls that stand beside one that failed.
 func (t *Turn) stopSiblings(c *call) {
 	why := &stop{
-		text:  fmt.Sprintf("Aborted because %s, which was called in the same turn, failed.", c.first.CalledAs),
-		cause: fmt.Errorf("%s (%s) stopped its siblings", c.first.CalledAs, c.first.ID),
+		text:  fmt.Sprintf("Aborted because %s, which was called in the same turn, failed.", c.called()),
+		cause: fmt.Errorf("%s (%s) stopped its siblings", c.called(), c.first.ID),
 		by:    c,
 	}
 	t.mu.Lock()

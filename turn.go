@@ -318,9 +318,9 @@ func (t *Turn) still() (names []string) {
 		switch {
 		case c.claimed:
 		case c.state == running:
-			names = append(names, fmt.Sprintf("%s (%s)", c.first.CalledAs, c.first.ID))
+			names = append(names, fmt.Sprintf("%s (%s)", c.called(), c.first.ID))
 		case c.state == waiting:
-			names = append(names, fmt.Sprintf("%s (%s, waits for a person)", c.first.CalledAs, c.first.ID))
+			names = append(names, fmt.Sprintf("%s (%s, waits for a person)", c.called(), c.first.ID))
 		}
 	}
 	return names

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -21,6 +22,8 @@ type View struct {
 	loaded   *loadedSet
 	fallback Fallback
 	stands   *standing // nil: the rules are asked about each call
+	whole    *View     // that this one defers; nil: it does not
+	how      DeferOptions
 }
 
 // Filter chooses tools. Each field that is set must fit; within one, any of its
@@ -85,14 +88,23 @@ func (f *Filter) key() string {
 // Only is a view of those tools of this one that the filter chooses. The same
 // filter gives the same definitions, as long as the tools do not change.
 func (v *View) Only(f Filter) *View {
+	if v.whole != nil {
+		return v.whole.Only(f).Defer(v.how)
+	}
 	n := *v
 	n.tools, n.stands = v.tools.only(f), v.stands.only(f)
-	n.loaded = v.session.conv.loadedIn(v.of, n.tools)
-	late := func(e *entry) bool { return !slices.Contains(v.loaded.entries(), e) }
-	if slices.ContainsFunc(n.loaded.entries(), late) { // loaded since this view was made
-		n.loaded = newLoadedSet(slices.DeleteFunc(slices.Clone(n.loaded.entries()), late))
-	}
+	n.loaded = v.session.conv.loadedIn(v.of, n.tools).among(v.loaded)
 	return &n
+}
+
+// among are the loaded tools that another view has loaded: not those that were
+// loaded since it was made.
+func (l *loadedSet) among(before *loadedSet) *loadedSet {
+	late := func(e *entry) bool { return !slices.Contains(before.entries(), e) }
+	if !slices.ContainsFunc(l.entries(), late) {
+		return l
+	}
+	return newLoadedSet(slices.DeleteFunc(slices.Clone(l.entries()), late))
 }
 
 // only is a part of the set. Parts are kept, so that they are written once.
@@ -116,10 +128,8 @@ func (s *toolset) part(key string, stays func(*entry) bool) *toolset {
 // the definitions.
 func (v *View) Names() []string {
 	var names []string
-	for _, e := range v.tools.list {
-		if !e.deferred() {
-			names = append(names, e.wire)
-		}
+	for _, e := range v.tools.offered {
+		names = append(names, e.wire)
 	}
 	for _, e := range v.loaded.entries() {
 		names = append(names, e.wire)
@@ -131,8 +141,8 @@ func (v *View) Names() []string {
 // shared, so that asking again costs nothing: it must not be changed.
 func (v *View) Offered() iter.Seq[Resolved] {
 	return func(yield func(Resolved) bool) {
-		for _, e := range v.tools.list {
-			if !e.deferred() && !yield(*e.shown()) {
+		for _, e := range v.tools.offered {
+			if !yield(*e.shown()) {
 				return
 			}
 		}
@@ -169,12 +179,17 @@ func (l *loadedSet) entries() []*entry {
 // toolset is a set of tools that does not change, with what was written of it.
 type toolset struct {
 	list    []*entry
+	offered []*entry          // of them: in the prompt, whatever is loaded
+	defers  bool              // it is that of a deferred view
 	names   map[string]*entry // on the wire
 	aliases map[string]*entry
 
-	kept   renderings
-	parts  map[string]*toolset // by filter
-	nearby nearby
+	kept      renderings
+	parts     map[string]*toolset // by filter
+	deferrals map[deferKey]*toolset
+	nearby    nearby
+	hay       sync.Once
+	stacks    []haystack // of list
 }
 
 // maxKept is how many forms of one thing are kept ready: views of so many
@@ -202,6 +217,10 @@ func keepFew[K comparable, V any](all *map[K]V, key K, v V, most int) {
 
 func newToolset(list []*entry) *toolset {
 	s := &toolset{list: list, names: make(map[string]*entry, len(list)), aliases: make(map[string]*entry)}
+	deferred := slices.ContainsFunc(list, (*entry).deferred)
+	if s.offered = list; deferred {
+		s.offered = slices.DeleteFunc(slices.Clone(list), (*entry).deferred)
+	}
 	for _, e := range list {
 		s.names[e.wire] = e
 	}

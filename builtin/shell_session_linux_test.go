@@ -18,6 +18,7 @@ type shellEnds struct {
 func (*shellEnds) Isolated(string)             {}
 func (*shellEnds) Background() <-chan struct{} { return nil }
 func (*shellEnds) WentOn(string)               {}
+func (*shellEnds) Aside() func()               { return func() {} }
 
 func (e *shellEnds) AtEnd(f func()) bool {
 	if e.atOnce {

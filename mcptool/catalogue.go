@@ -15,8 +15,9 @@ import (
 
 // catalogue is the tools of a server, as it was listed last.
 type catalogue struct {
-	tools []*listedTool // in the server's order
-	bad   []Quarantined // of them, and what was left out
+	tools  []*listedTool // in the server's order
+	byName map[string]*listedTool
+	bad    []Quarantined // of them, and what was left out
 }
 
 // listedTool is one definition and what was made of it.
@@ -26,6 +27,8 @@ type listedTool struct {
 	tidy json.RawMessage // what clients may be sent of it
 	tool *tool.Tool      // nil: it is quarantined
 	why  string          // it is
+	// final: it is quarantined for what it is, whatever there is beside it.
+	final bool
 }
 
 // offered are the tools that are not quarantined.
@@ -44,10 +47,8 @@ func (c *catalogue) offered() []*tool.Tool {
 func (s *server) definition(name string) json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range s.tools.tools {
-		if t.name == name && t.tool != nil {
-			return t.tidy
-		}
+	if t := s.tools.byName[name]; t != nil {
+		return t.tidy
 	}
 	return nil
 }
@@ -56,8 +57,12 @@ func (s *server) definition(name string) json.RawMessage {
 // that the list is good; 0: it does not say.
 func (s *server) listTools(ctx context.Context, l link) (ttl time.Duration, err error) {
 	p := &pages{}
-	if capabilitiesOf(l.greeting()).tools.there {
-		if p, err = listAll(ctx, l, "tools/list"); err != nil {
+	if can := capabilitiesOf(l.greeting()); can.tools.there || can.unsaid() {
+		p, err = listAll(ctx, l, "tools/list")
+		if fault := (*Fault)(nil); can.unsaid() && errors.As(err, &fault) {
+			p, err = &pages{}, nil
+		}
+		if err != nil {
 			return 0, err
 		}
 	}
@@ -65,7 +70,7 @@ func (s *server) listTools(ctx context.Context, l link) (ttl time.Duration, err 
 	if p.left != "" {
 		made.bad = append(made.bad, Quarantined{Why: p.left})
 	}
-	changed, err := s.register(made)
+	changed, err := s.register(made) //nolint:contextcheck // registering has none
 	if err != nil {
 		return p.ttl, err
 	}
@@ -84,7 +89,9 @@ func (s *server) catalogue(defs []json.RawMessage) *catalogue {
 	s.mu.Lock()
 	had := make(map[string]*listedTool, len(s.tools.tools))
 	for _, t := range s.tools.tools {
-		had[string(t.raw)] = t
+		if t.tool != nil || t.final {
+			had[string(t.raw)] = t
+		}
 	}
 	s.mu.Unlock()
 	c := &catalogue{tools: make([]*listedTool, 0, len(defs))}
@@ -106,12 +113,14 @@ func (s *server) catalogue(defs []json.RawMessage) *catalogue {
 	return c
 }
 
-// quarantine notes those that are not offered.
+// quarantine notes which are offered and which are not.
 func (c *catalogue) quarantine() {
-	c.bad = nil
+	c.bad, c.byName = nil, make(map[string]*listedTool, len(c.tools))
 	for _, t := range c.tools {
 		if t.tool == nil {
 			c.bad = append(c.bad, Quarantined{t.name, t.why})
+		} else {
+			c.byName[t.name] = t
 		}
 	}
 }

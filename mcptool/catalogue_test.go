@@ -29,11 +29,19 @@ func TestQuarantine(t *testing.T) {
 		{"S6 a schema that leads to itself", `{"name":"x","inputSchema":{"type":"object","$ref":"#"}}`, "itself"},
 		{"T6 a name that another tool has", plainTool("good"), "another tool of the server has the same name"},
 	}
-	for _, h := range hostile.Schemas() {
-		if h.Want != "" && len(h.Text) < 2<<20 {
-			tests = append(tests, struct{ rule, definition, want string }{"S6 " + h.Name, `{"name":"x","inputSchema":` + string(h.Text) + `}`, h.Want})
+	t.Run("S6 hostile schemas", func(t *testing.T) {
+		s := newServer(&Hub{}, Server{Name: "s"})
+		for _, h := range hostile.Schemas() {
+			if len(h.Text) > 2<<10 {
+				continue // package schema shows that they are refused
+			}
+			got := s.listed(json.RawMessage(`{"name":"x","inputSchema":` + string(h.Text) + `}`))
+			mended := got.tool != nil && len(got.tool.Input) < len(h.Text)/2
+			if h.Want != "" && got.tool != nil && !mended {
+				t.Errorf("%s: got a tool, want it quarantined, or without what is hostile", h.Name)
+			}
 		}
-	}
+	})
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
 			s := serverOf(t, &testServer{methods: map[string]method{"tools/list": lists(plainTool("good"), tt.definition)}})
@@ -46,6 +54,29 @@ func TestQuarantine(t *testing.T) {
 			}
 		})
 	}
+	t.Run("T6 of two tools with a name one stays, however often they are listed", func(t *testing.T) {
+		s := newServer(&Hub{Runtime: &ferrule.Runtime{}}, Server{Name: "s"})
+		var first *tool.Tool
+		for range 3 {
+			c := s.catalogue([]json.RawMessage{json.RawMessage(plainTool("t")), json.RawMessage(plainTool("t"))})
+			if _, err := s.register(c); err != nil {
+				t.Fatal(err)
+			}
+			made := c.offered()
+			if len(made) != 1 || first != nil && made[0] != first || len(c.bad) != 1 {
+				t.Fatalf("got %d tools and %v, want the very same one each time", len(made), c.bad)
+			}
+			first = made[0]
+		}
+	})
+	t.Run("R4 tools without a prefix", func(t *testing.T) {
+		h := hubOf(t, map[string]*testServer{"s": {methods: map[string]method{"tools/list": lists(plainTool("t"))}}})
+		h.Servers[0].Unprefixed, h.Servers[0].Trust = true, tool.Own
+		start(t, h)
+		if r, ok := h.Runtime.Find("t"); !ok || r.Source.Trust != tool.Own {
+			t.Errorf("R3: got %+v, want tool t of trust own", r)
+		}
+	})
 	t.Run("R4 a tool that the runtime refuses is quarantined alone", func(t *testing.T) {
 		h := hubOf(t, map[string]*testServer{
 			"a": {methods: map[string]method{"tools/list": lists(plainTool("x"))}},

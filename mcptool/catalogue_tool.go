@@ -12,12 +12,15 @@ import (
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
+// maxDefinition is how long a definition may be, in bytes.
+const maxDefinition = 1 << 20
+
 // listed makes a tool of a definition. What makes it unusable quarantines it; what
 // is merely wrong in it is left out.
 func (s *server) listed(raw json.RawMessage) *listedTool {
 	t := &listedTool{raw: raw, name: textMember(raw, "name")}
 	if err := s.define(t); err != nil {
-		t.tool, t.tidy, t.why = nil, nil, err.Error()
+		t.tool, t.tidy, t.why, t.final = nil, nil, err.Error(), true
 		t.name = short(t.name)
 	}
 	return t
@@ -26,6 +29,9 @@ func (s *server) listed(raw json.RawMessage) *listedTool {
 func (s *server) define(t *listedTool) error {
 	if kind := kindOf(t.raw); kind != '{' {
 		return fmt.Errorf("definition: got %s, want an object", kindName(kind))
+	}
+	if len(t.raw) > maxDefinition { // soon: reading it is what costs
+		return fmt.Errorf("definition: got %d bytes, want at most %d", len(t.raw), maxDefinition)
 	}
 	if key, twice := repeated(t.raw); twice {
 		return fmt.Errorf("definition: %q is there twice: who reads it may take either", short(key))

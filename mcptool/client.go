@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -70,7 +71,7 @@ func newClient(g *Gateway, j joining) *client {
 func (c *client) handle(ctx context.Context, m message, to stream) {
 	defer func() {
 		if r := recover(); r != nil {
-			c.gate.logger().Error("a panic in the gateway", "panic", r, "method", m.method)
+			c.gate.logger().LogAttrs(ctx, slog.LevelError, "a panic in the gateway", slog.Any("panic", r), slog.String("method", m.method))
 			if m.id != nil && m.method != "" {
 				_ = to.send(message{id: m.id, fault: &Fault{Code: codeInternal, Message: "internal error"}}) // the client may be gone
 			}
@@ -195,6 +196,13 @@ func (c *client) version() string {
 	return c.agreed
 }
 
+// why is why the session has ended.
+func (c *client) why() error { return context.Cause(c.ctx) }
+
+// until has f called, on a goroutine of its own, when the session ends, whoever
+// ends it.
+func (c *client) until(f func()) (stop func() bool) { return context.AfterFunc(c.ctx, f) }
+
 // shut takes no more requests, and ends what would not end by itself.
 func (c *client) shut() {
 	c.mu.Lock()
@@ -262,12 +270,12 @@ func (c *client) leave() {
 	}
 	c.mu.Unlock()
 	defer close(c.gone)
-	c.gate.house.remove(c)
+	defer c.gate.house.remove(c) // at the end: who closes the gateway waits for it
 	c.end(errLeft)
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
 	defer cancel()
 	if err := c.rest(ctx); err != nil {
-		c.gate.logger().Warn("a session ended while its calls ran", "session", c.caller.Session, "error", err)
+		c.gate.logger().LogAttrs(ctx, slog.LevelWarn, "a session ended while its calls ran", slog.String("session", c.caller.Session), slog.Any("error", err))
 	}
 	if c.gate.Hub != nil {
 		for _, f := range faces {
@@ -278,6 +286,6 @@ func (c *client) leave() {
 		return
 	}
 	if err := session.Close(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		c.gate.logger().Warn("close a session", "session", c.caller.Session, "error", err)
+		c.gate.logger().LogAttrs(ctx, slog.LevelWarn, "close a session", slog.String("session", c.caller.Session), slog.Any("error", err))
 	}
 }

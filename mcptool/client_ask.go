@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
 	"time"
@@ -50,7 +51,7 @@ func (c *client) ask(ctx context.Context, to stream, method string, params json.
 		}
 		return m.result, nil
 	case <-c.ctx.Done():
-		return nil, context.Cause(c.ctx)
+		return nil, c.why()
 	case <-ctx.Done():
 		why := setMembers(nil, pair{"requestId", id}, pair{"reason", quote("the server no longer waits for it")})
 		_ = to.send(message{method: "notifications/cancelled", params: why}) // the client may be gone
@@ -179,7 +180,7 @@ func (c *client) waitStream(ctx context.Context) (stream, error) {
 		select {
 		case <-tick.C:
 		case <-c.ctx.Done():
-			return nil, context.Cause(c.ctx)
+			return nil, c.why()
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -203,7 +204,7 @@ func (c *client) notified(ctx context.Context, m message) {
 		}
 		for _, s := range servers {
 			if err := s.notify(ctx, f, m.method, m.params); err != nil {
-				c.gate.logger().Debug("pass a notification on", "server", s.Name, "method", m.method, "error", err)
+				c.gate.logger().LogAttrs(ctx, slog.LevelDebug, "pass a notification on", slog.String("server", s.Name), slog.String("method", m.method), slog.Any("error", err))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/ferrule-dev/ferrule"
 )
@@ -18,15 +19,16 @@ type face struct {
 	name    string
 	intro   introduction
 	session *ferrule.Session
-	calls   int // requests under way; guarded by the client's mutex
+	calls   int                  // requests under way; guarded by the client's mutex
+	mode    atomic.Pointer[Mode] // how tools were listed last
 }
 
 var _ audience = (*face)(nil)
 
 func (f *face) introduction() introduction { return f.intro }
 
-// versions are those that are spoken, newest first.
-func versions() []string {
+// spokenVersions are those that are spoken, newest first.
+func spokenVersions() []string {
 	all := append(oldVersions(), newVersion)
 	slices.Reverse(all)
 	return all
@@ -69,7 +71,7 @@ func (c *client) newFace(m message, version string) (*face, *Fault) {
 		return nil, &Fault{Code: codeInvalidParams, Message: fmt.Sprintf("missing or invalid _meta field %q", metaCapabilities)}
 	}
 	if version != newVersion {
-		data, err := json.Marshal(map[string]any{"supported": versions(), "requested": version})
+		data, err := json.Marshal(map[string]any{"supported": spokenVersions(), "requested": version})
 		if err != nil {
 			data = nil // strings only: it does not happen
 		}

@@ -22,7 +22,7 @@ func (d *dialogue) initialize() (json.RawMessage, error) {
 		return nil, &Fault{Code: codeInvalidParams, Message: "initialize: capabilities: want an object"}
 	}
 	agreed := wanted
-	if !slices.Contains(versions(), wanted) || wanted >= newVersion {
+	if !slices.Contains(spokenVersions(), wanted) || wanted >= newVersion {
 		agreed = oldVersion
 	}
 	c.mu.Lock()
@@ -50,7 +50,7 @@ func (d *dialogue) initialize() (json.RawMessage, error) {
 func (d *dialogue) discover() (json.RawMessage, error) {
 	g := d.client.gate
 	g.settle(d.ctx)
-	all, err := json.Marshal(versions())
+	all, err := json.Marshal(spokenVersions())
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"sync"
 )
 
@@ -20,6 +21,7 @@ type dialogue struct {
 	cancel context.CancelCauseFunc
 
 	asking chan struct{} // holds one: a client is asked one thing at a time
+	ended  chan struct{} // closed when there is an answer: nothing is asked after it
 	back   chan comeback // the client has come back with what it was asked for
 
 	mu    sync.Mutex
@@ -57,7 +59,7 @@ func newDialogue(c *client, f *face, m message) *dialogue {
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	return &dialogue{
 		client: c, face: f, method: m.method, given: m.params, ctx: ctx, cancel: cancel,
-		asking: make(chan struct{}, 1), back: make(chan comeback, 1),
+		asking: make(chan struct{}, 1), ended: make(chan struct{}), back: make(chan comeback, 1),
 	}
 }
 
@@ -83,6 +85,9 @@ func (d *dialogue) attach(ctx context.Context, l *leg) {
 	defer d.mu.Unlock()
 	d.leg = l
 }
+
+// why is why the dialogue was stopped.
+func (d *dialogue) why() error { return context.Cause(d.ctx) }
 
 // current is the leg that the client waits on; nil: none.
 func (d *dialogue) current() *leg {
@@ -120,7 +125,7 @@ func (d *dialogue) run() {
 	)
 	defer func() {
 		if r := recover(); r != nil {
-			d.client.gate.logger().Error("a panic in the gateway", "panic", r, "method", d.method)
+			d.client.gate.logger().LogAttrs(d.ctx, slog.LevelError, "a panic in the gateway", slog.Any("panic", r), slog.String("method", d.method))
 			result, err = nil, &Fault{Code: codeInternal, Message: "internal error"}
 		}
 		d.finish(result, err)
@@ -138,10 +143,12 @@ func (d *dialogue) finish(result json.RawMessage, err error) {
 	if m.fault == nil && m.result != nil {
 		m.result = d.complete(d.client.scrub(m.result))
 	}
+	close(d.ended)
+	d.asking <- struct{}{} // who asks has heard of it, and leaves the client's turn to this
 	if d.close(m) {
 		return
 	}
-	if d.awaitLeg() == nil {
+	if d.awaitLeg(nil, nil) == nil {
 		d.close(m)
 	}
 }

@@ -19,8 +19,11 @@ const (
 )
 
 var (
-	errManyHeld = errors.New("too many calls of this session wait for input")
-	errExpired  = errors.New("the client has not answered in time")
+	// The server is told this, so that it can go on without an answer.
+	errManyHeld error = &Fault{Code: codeInternal, Message: "too many calls of this session wait for input"}
+	errAnswered       = errors.New("the request was answered already")
+	errGivenUp        = errors.New("nobody waits for the answer any more")
+	errExpired        = errors.New("the client has not answered in time")
 )
 
 // request asks the client what a server of the old era asked.
@@ -122,11 +125,16 @@ func (d *dialogue) turnBack(ctx context.Context, key string, result json.RawMess
 		defer func() { <-d.asking }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	case <-d.ctx.Done():
-		return nil, context.Cause(d.ctx)
+	case <-d.ended:
+		return nil, errAnswered
+	}
+	select {
+	case <-d.ended:
+		return nil, errAnswered
+	default:
 	}
 	if d.current() == nil { // an earlier question was given up
-		if err := d.awaitLeg(); err != nil {
+		if err := d.awaitLeg(ctx.Done(), d.ended); err != nil {
 			return nil, err
 		}
 	}
@@ -134,22 +142,30 @@ func (d *dialogue) turnBack(ctx context.Context, key string, result json.RawMess
 		return nil, err
 	}
 	d.close(message{result: d.complete(d.client.scrub(result))})
-	return d.await(ctx)
+	p, err := d.await(ctx.Done(), d.ended)
+	if errors.Is(err, errGivenUp) {
+		if err = context.Cause(ctx); err == nil {
+			err = errAnswered
+		}
+	}
+	return p, err
 }
 
-// await waits for the client to come back. When ctx ends before that the dialogue
-// stays held: its answer is for who comes back.
-func (d *dialogue) await(ctx context.Context) (json.RawMessage, error) {
+// await waits for the client to come back. When it is given up before that the
+// dialogue stays held: its answer is for who comes back.
+func (d *dialogue) await(givenUp, ended <-chan struct{}) (json.RawMessage, error) {
 	late := time.NewTimer(holdTime)
 	defer late.Stop()
 	var why error
 	select {
 	case b := <-d.back:
 		return d.join(b), nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	case <-givenUp:
+		return nil, errGivenUp
+	case <-ended:
+		return nil, errGivenUp
 	case <-d.ctx.Done():
-		why = context.Cause(d.ctx)
+		why = d.why()
 	case <-late.C:
 		why = errExpired
 	}
@@ -160,14 +176,14 @@ func (d *dialogue) await(ctx context.Context) (json.RawMessage, error) {
 }
 
 // awaitLeg waits for the client to come back, for what it is told then.
-func (d *dialogue) awaitLeg() error {
+func (d *dialogue) awaitLeg(givenUp, ended <-chan struct{}) error {
 	d.mu.Lock()
 	away := d.away
 	d.mu.Unlock()
 	if !away {
 		return errHungUp
 	}
-	_, err := d.await(context.WithoutCancel(d.ctx))
+	_, err := d.await(givenUp, ended)
 	return err
 }
 

@@ -118,7 +118,7 @@ func (g *Gateway) tellChanges(ctx context.Context) {
 		h.mu.Unlock()
 		for _, c := range h.all() {
 			for kind := range what {
-				g.safely(func() { c.changed(ctx, kind) })
+				g.safely(ctx, func() { c.changed(ctx, kind) })
 			}
 		}
 	}
@@ -177,11 +177,18 @@ func (g *Gateway) Close(ctx context.Context) error {
 	return err
 }
 
+// closing says that the gateway takes no more requests.
+func (g *Gateway) closing() bool {
+	g.house.mu.Lock()
+	defer g.house.mu.Unlock()
+	return g.house.closed
+}
+
 // safely runs what must not end the program.
-func (g *Gateway) safely(f func()) {
+func (g *Gateway) safely(ctx context.Context, f func()) {
 	defer func() {
 		if r := recover(); r != nil {
-			g.logger().Error("a panic in the gateway", "panic", r)
+			g.logger().LogAttrs(ctx, slog.LevelError, "a panic in the gateway", slog.Any("panic", r))
 		}
 	}()
 	f()

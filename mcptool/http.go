@@ -38,8 +38,18 @@ type HTTP struct {
 // WriteTimeout, which would end streams that are meant to last.
 func (g *Gateway) Handler(o HTTP) http.Handler {
 	d := newDoor(o, g.admit)
-	d.log, d.closing = g.Log, g.closing
+	d.log, d.closing, d.schema = g.Log, g.closing, g.inputSchema
 	return d
+}
+
+// inputSchema is the schema of a tool of a server, by the name that clients know.
+func (g *Gateway) inputSchema(name string) json.RawMessage {
+	r, ok := g.Runtime.Find(name)
+	if !ok {
+		return nil
+	}
+	schema, _ := member(g.definition(&r), "inputSchema")
+	return schema
 }
 
 // bounds are what a door keeps to.
@@ -81,9 +91,8 @@ type door struct {
 	closing func() bool // no more requests are taken; nil: they are
 	log     *slog.Logger
 	tokens  []credential
-	// schema is the input schema of a tool that the client is offered; nil: not
-	// known.
-	schema func(r room, tool string) json.RawMessage
+	// schema is the input schema of a tool; nil: not known.
+	schema func(tool string) json.RawMessage
 
 	requests, streams, bodies, kept atomic.Int64 // now
 

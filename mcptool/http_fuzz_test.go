@@ -25,7 +25,9 @@ func FuzzHTTPBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, version, method, name, param string, inSession bool) {
 		d := newDoor(HTTP{Open: true, Hosts: []string{"example.com"}}, func(joining) (room, error) { return &politeRoom{}, nil })
-		d.schema = func(room, string) json.RawMessage { return json.RawMessage(`{"properties":{"a":{"type":"integer","x-mcp-header":"A"}}}`) }
+		d.schema = func(string) json.RawMessage {
+			return json.RawMessage(`{"properties":{"a":{"type":"integer","x-mcp-header":"A"}}}`)
+		}
 		defer d.close()
 		post := func(body []byte, headers map[string]string) *httptest.ResponseRecorder {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(body))

@@ -21,7 +21,7 @@ const (
 
 // headersAgree says how the headers of a message differ from its body; nil: they
 // agree. Who decided by the headers must have decided about this message.
-func (d *door) headersAgree(h http.Header, m message, meta requestMeta, version string) *Fault {
+func headersAgree(h http.Header, m message, meta requestMeta, version string) *Fault {
 	if m.method == "" {
 		return nil
 	}
@@ -53,7 +53,7 @@ func unsupported(version string) *Fault {
 	data, err := json.Marshal(struct {
 		Supported []string `json:"supported"`
 		Requested string   `json:"requested"`
-	}{versions(), version})
+	}{spokenVersions(), version})
 	if err != nil {
 		data = nil // strings can be written
 	}
@@ -109,11 +109,11 @@ type paramProperty struct {
 
 // paramsAgree says how the headers of a call differ from its arguments, where the
 // tool's schema wants arguments in headers.
-func (d *door) paramsAgree(h http.Header, m message, r room) *Fault {
+func (d *door) paramsAgree(h http.Header, m message) *Fault {
 	if m.method != "tools/call" || d.schema == nil {
 		return nil
 	}
-	schema := d.schema(r, textMember(m.params, "name"))
+	schema := d.schema(textMember(m.params, "name"))
 	if !bytes.Contains(schema, []byte(`"x-mcp-header"`)) {
 		return nil
 	}

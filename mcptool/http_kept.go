@@ -66,7 +66,7 @@ func (k *kept) add(t *track, m message) (n int, event []byte) {
 	cost := int64(len(event) + overhead)
 	k.size += cost
 	k.d.kept.Add(cost)
-	for len(k.order) > 0 && (k.size > k.d.bounds.kept || k.d.kept.Load() > k.d.bounds.keptAll) {
+	for len(k.order) > 0 && (k.size > k.d.bounds.kept || k.d.kept.Load() > k.d.keptAll) {
 		k.dropOldest()
 	}
 	return n, event
@@ -91,18 +91,16 @@ func (k *kept) dropOldest() {
 func (k *kept) after(t *track, n int) (events [][]byte, last int, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if n >= t.next {
-		return nil, 0, false
-	}
-	if n < t.next-1 && (len(t.events) == 0 || t.events[0].n > n+1) {
-		return nil, 0, false
+	last = t.next - 1
+	if n > last || n < last && (len(t.events) == 0 || t.events[0].n > n+1) {
+		return nil, last, false
 	}
 	for _, e := range t.events {
 		if e.n > n {
 			events = append(events, e.b)
 		}
 	}
-	return events, t.next - 1, true
+	return events, last, true
 }
 
 // end forgets everything.

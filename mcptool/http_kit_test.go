@@ -221,7 +221,7 @@ func (s *doorway) doContext(ctx context.Context, method, body string, headers ..
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(func() { res.Body.Close() })
+	s.t.Cleanup(func() { _ = res.Body.Close() })
 	return res
 }
 

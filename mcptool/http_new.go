@@ -43,7 +43,11 @@ func (d *door) serveNew(w *replier, r *http.Request, principal, version string) 
 		return
 	}
 	meta := metaOf(m.params)
-	if f := d.headersAgree(r.Header, m, meta, version); f != nil {
+	f := headersAgree(r.Header, m, meta, version)
+	if f == nil {
+		f = d.paramsAgree(r.Header, m)
+	}
+	if f != nil {
 		w.fault(http.StatusBadRequest, m.id, f)
 		return
 	}
@@ -52,10 +56,6 @@ func (d *door) serveNew(w *replier, r *http.Request, principal, version string) 
 	})
 	if err != nil {
 		w.busy(err.Error())
-		return
-	}
-	if f := d.paramsAgree(r.Header, m, room); f != nil {
-		w.fault(http.StatusBadRequest, m.id, f)
 		return
 	}
 	if !m.isRequest() {

@@ -19,7 +19,7 @@ func metaParams(version, more string) string {
 
 func TestHTTPStateless(t *testing.T) {
 	s := openDoor(t, HTTP{Open: true}, nil)
-	s.schema = func(_ room, tool string) json.RawMessage {
+	s.schema = func(tool string) json.RawMessage {
 		if tool != "region" {
 			return nil
 		}
@@ -27,7 +27,9 @@ func TestHTTPStateless(t *testing.T) {
 			"where":{"type":"string","x-mcp-header":"Where"},
 			"in":{"type":"object","properties":{"count":{"type":"integer","x-mcp-header":"Count"},"on":{"type":"boolean","x-mcp-header":"On"}}}}}`)
 	}
-	call := func(args string) string { return rpc(1, "tools/call", metaParams(newVersion, `,"name":"region","arguments":`+args)) }
+	call := func(args string) string {
+		return rpc(1, "tools/call", metaParams(newVersion, `,"name":"region","arguments":`+args))
+	}
 	list := rpc(1, "tools/list", metaParams(newVersion, ""))
 	const v, m, n, p = "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Param-"
 	now := []string{v, newVersion}
@@ -162,7 +164,7 @@ func TestHTTPStatelessStreams(t *testing.T) {
 		}
 	})
 	t.Run("M2 signs of life", func(t *testing.T) {
-		s := openDoor(t, HTTP{Open: true}, func(d *door) { d.bounds.beat = time.Millisecond })
+		s := openDoor(t, HTTP{Open: true}, func(d *door) { d.beat = time.Millisecond })
 		res := s.do("POST", rpc(1, "wait", metaParams(newVersion, "")), headers("wait")...)
 		b := make([]byte, 3*len(sign))
 		if _, err := io.ReadFull(res.Body, b); err != nil || string(b) != strings.Repeat(sign, 3) {

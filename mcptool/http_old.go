@@ -19,7 +19,7 @@ const (
 // oldEraVersion says whether a version is one with sessions. "" is: clients did
 // not always say.
 func oldEraVersion(v string) bool {
-	return v == "" || v != newVersion && slices.Contains(versions(), v)
+	return v == "" || slices.Contains(oldVersions(), v)
 }
 
 // batches says whether messages come in batches in a version. They went with
@@ -167,7 +167,7 @@ func (s *session) within(ctx context.Context) context.Context {
 
 type sessionContext struct {
 	context.Context
-	values context.Context //nolint:containedctx // only for its values
+	values context.Context // only for its values
 }
 
 func (c sessionContext) Value(key any) any {
@@ -190,32 +190,53 @@ func (d *door) getOld(w *replier, r *http.Request, principal, version string) {
 	}
 	defer s.done()
 	out := newSink(w, d.write)
-	var t *track
-	var left <-chan struct{}
 	if last := r.Header.Get(fieldLastEvent); last != "" {
-		// Not 404 for a stream that has gone: that says that the session has.
-		id, n, ok := parseEventID(last)
-		if t = s.kept.track(id); !ok || t == nil {
-			w.refuse(http.StatusBadRequest, "there is no stream for this "+fieldLastEvent)
-			return
-		}
-		if left, ok = t.resume(out, n); !ok {
-			w.refuse(http.StatusBadRequest, "the events after this "+fieldLastEvent+" are no longer kept")
-			return
-		}
-	} else {
-		var ok bool
-		if t = s.hear(); t == nil {
-			w.fault(http.StatusNotFound, nil, noSession())
-			return
-		}
-		if left, ok = t.open(out); !ok {
-			w.refuse(http.StatusConflict, "there is a stream already")
-			return
-		}
+		s.takeUp(w, r, out, last)
+		return
+	}
+	t := s.hear()
+	if t == nil {
+		w.fault(http.StatusNotFound, nil, noSession())
+		return
+	}
+	p, ok := t.open(out)
+	if !ok {
+		w.refuse(http.StatusConflict, "there is a stream already")
+		return
 	}
 	defer s.unattended(t)
 	defer t.leave(out)
+	t.feed(r.Context(), out, p)
+}
+
+// takeUp goes on with a stream after the event that the client had last. Where
+// that cannot be done the status is not 404, which says that the session has gone.
+func (s *session) takeUp(w *replier, r *http.Request, out *sink, last string) {
+	id, n, ok := parseEventID(last)
+	t := s.kept.track(id)
+	if !ok || t == nil {
+		w.refuse(http.StatusBadRequest, "there is no stream for this "+fieldLastEvent)
+		return
+	}
+	var (
+		p    seat
+		left <-chan struct{}
+	)
+	if t.endless {
+		p, ok = t.reopen(out, n)
+	} else {
+		left, ok = t.resume(out, n)
+	}
+	if !ok {
+		w.refuse(http.StatusBadRequest, "the events after this "+fieldLastEvent+" are no longer kept")
+		return
+	}
+	defer s.unattended(t)
+	defer t.leave(out)
+	if left == nil {
+		t.feed(r.Context(), out, p)
+		return
+	}
 	select {
 	case <-left:
 	case <-r.Context().Done():
@@ -223,13 +244,15 @@ func (d *door) getOld(w *replier, r *http.Request, principal, version string) {
 	}
 }
 
-// deleteOld ends a session.
+// deleteOld ends a session. The client is told before its calls have stopped.
 func (d *door) deleteOld(w *replier, r *http.Request, principal, version string) {
 	s := d.find(w, r, principal, version)
 	if s == nil {
 		return
 	}
 	defer s.done()
-	s.end()
+	s.shut()
 	w.WriteHeader(http.StatusNoContent)
+	_ = http.NewResponseController(w).Flush() // who does not read it has gone
+	s.end()
 }

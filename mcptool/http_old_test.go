@@ -2,7 +2,6 @@ package mcptool
 
 import (
 	"context"
-
 	"io"
 	"net"
 	"strconv"
@@ -142,7 +141,7 @@ func TestHTTPSessionEnds(t *testing.T) {
 		other := s.initialize("2025-11-25", bob...)
 		first := s.initialize("2025-11-25", alice...)
 		second := s.initialize("2025-11-25", alice...)
-		io.Copy(io.Discard, s.do("POST", rpc(1, "who", `{}`), append(alice, "Mcp-Session-Id", first)...).Body)
+		_, _ = io.Copy(io.Discard, s.do("POST", rpc(1, "who", `{}`), append(alice, "Mcp-Session-Id", first)...).Body)
 		third := s.initialize("2025-11-25", alice...)
 		for id, want := range map[string]int{first: 200, second: 404, third: 200} {
 			if res := s.do("POST", rpc(1, "who", `{}`), append(alice, "Mcp-Session-Id", id)...); res.StatusCode != want {
@@ -265,6 +264,7 @@ func TestHTTPStreams(t *testing.T) {
 			}
 		}
 		s.do("DELETE", "", "Mcp-Session-Id", id)
+		soonFrom(t, s.room(0).gone, "leave")
 		if n := s.kept.Load(); n != 0 {
 			t.Errorf("%d bytes are kept after the session, want 0", n)
 		}
@@ -314,7 +314,7 @@ func TestHTTPListening(t *testing.T) {
 		}
 	})
 	t.Run("M2 signs of life", func(t *testing.T) {
-		s := openDoor(t, HTTP{Open: true}, func(d *door) { d.bounds.beat, d.bounds.prime = time.Millisecond, time.Millisecond })
+		s := openDoor(t, HTTP{Open: true}, func(d *door) { d.beat, d.prime = time.Millisecond, time.Millisecond })
 		id := s.initialize("2025-06-18")
 		res := s.do("POST", rpc(1, "wait", `{}`), "Mcp-Session-Id", id)
 		b := make([]byte, 3*len(sign))
@@ -332,7 +332,7 @@ func TestHTTPSlowReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		body := rpc(1, "flood", `{}`)
 		head := "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nMcp-Session-Id: " + id +
 			"\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body

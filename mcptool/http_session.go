@@ -10,9 +10,6 @@ import (
 	"time"
 )
 
-// errEnded is why the requests of a session stop that has ended.
-var errEnded = errors.New("the session has ended")
-
 // session is one client of the old era. It lasts until it is deleted, or nothing
 // was asked and no stream open for a while.
 type session struct {
@@ -20,7 +17,7 @@ type session struct {
 	id        string
 	principal string
 	room      room
-	ctx       context.Context // ends with the session //nolint:containedctx // it is that of all its requests
+	ctx       context.Context // ends with the session, and with it all its requests
 	cancel    context.CancelCauseFunc
 	kept      kept
 	once      sync.Once
@@ -76,7 +73,7 @@ func (d *door) open(ctx context.Context, principal string, r room) (*session, er
 // there are too many.
 func (d *door) makeRoom(principal string) (oldest *session, err error) {
 	if d.closed {
-		return nil, errEnded
+		return nil, errLeft
 	}
 	n := 0
 	for _, s := range d.sessions {
@@ -135,22 +132,27 @@ func (s *session) expire() {
 	}
 }
 
+// shut has nobody enter the session, and stops what runs in it.
+func (s *session) shut() {
+	s.d.mu.Lock()
+	delete(s.d.sessions, s.id)
+	s.idle.Stop()
+	if s.unwatch != nil {
+		s.unwatch()
+	}
+	s.d.mu.Unlock()
+	s.cancel(errLeft)
+}
+
 // end ends the session, and waits for its calls to stop.
 func (s *session) end() {
 	s.once.Do(func() {
-		s.d.mu.Lock()
-		delete(s.d.sessions, s.id)
-		s.idle.Stop()
-		if s.unwatch != nil {
-			s.unwatch()
-		}
-		s.d.mu.Unlock()
-		s.cancel(errEnded)
+		s.shut()
 		s.mu.Lock()
 		s.stopHearing()
 		s.mu.Unlock()
-		s.room.leave()
 		s.kept.end()
+		s.room.leave()
 	})
 }
 
@@ -161,9 +163,10 @@ func (s *session) track(answers int) *track {
 	return s.newTrack(answers)
 }
 
+// newTrack begins one. Answers below 0: it has no end. The mutex is held.
 func (s *session) newTrack(answers int) *track {
 	t := &track{
-		s: s, id: strconv.Itoa(s.tracks), waiting: answers,
+		s: s, id: strconv.Itoa(s.tracks), waiting: answers, endless: answers < 0,
 		prime: s.room.version() >= oldVersion,
 	}
 	s.tracks++
@@ -199,7 +202,7 @@ func (s *session) unattended(t *track) {
 	if s.linger != nil {
 		s.linger.Stop()
 	}
-	s.linger = time.AfterFunc(s.d.bounds.linger, func() {
+	s.linger = time.AfterFunc(s.d.linger, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.alone == t && !t.attended() {

@@ -103,7 +103,7 @@ func TestHTTPRefuses(t *testing.T) {
 				t.Errorf("got %d with Allow %q", res.StatusCode, allow)
 			}
 			if tt.want >= 400 {
-				faultOf(t, res)
+				_, _ = faultOf(t, res)
 			}
 		})
 	}
@@ -163,7 +163,7 @@ func TestHTTPBounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		head := "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
 		if _, err := conn.Write([]byte(head)); err != nil {
 			t.Fatal(err)

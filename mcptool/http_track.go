@@ -15,14 +15,17 @@ type track struct {
 	s     *session
 	id    string
 	prime bool // the client knows events that only have an id
+	// endless: it is for what belongs to no request.
+	endless bool
 
 	mu      sync.Mutex // held while something is written
-	waiting int        // answers to come; below 0: it has no end
+	waiting int        // answers to come
 	done    bool
 	out     *sink         // nil: nobody is there
 	left    chan struct{} // closed when out is taken away
-	beat    *time.Timer
-	written int // number of the last event that was written to anybody
+	more    chan struct{} // of a track without end: there is something to write
+	beat    *time.Timer   // of one with an end
+	written int           // number of the last event that was written to anybody
 
 	// Guarded by s.kept.mu. Events are numbered from 1.
 	events []keptEvent
@@ -45,6 +48,10 @@ func (t *track) send(m message) error {
 	}
 	n, event := t.s.kept.add(t, m)
 	if t.out == nil {
+		return nil
+	}
+	if t.endless {
+		t.nudge()
 		return nil
 	}
 	if t.write(event) {
@@ -93,7 +100,11 @@ func (t *track) attachLocked(out *sink) <-chan struct{} {
 		t.detach()
 	}
 	t.out, t.left = out, make(chan struct{})
-	t.beat = time.AfterFunc(t.s.d.bounds.prime, func() { t.alive(out) })
+	if t.endless {
+		t.more = make(chan struct{}, 1)
+	} else {
+		t.beat = time.AfterFunc(t.s.d.prime, func() { t.alive(out) })
+	}
 	return t.left
 }
 
@@ -123,36 +134,11 @@ func (t *track) resume(out *sink, after int) (left <-chan struct{}, ok bool) {
 	return left, true
 }
 
-// open is attach for a client that has seen nothing, where nobody is there. It is
-// sent first what nobody was sent.
-func (t *track) open(out *sink) (left <-chan struct{}, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.out != nil {
-		return nil, false
-	}
-	left = t.attachLocked(out)
-	missed, last, ok := t.s.kept.after(t, t.written)
-	if !ok {
-		missed = nil // more than is kept
-	}
-	first := []byte(sign)
-	if t.prime {
-		first = appendPrime(nil, t.eventID(t.written))
-	}
-	for _, b := range append([][]byte{first}, missed...) {
-		if err := out.write(b, false); err != nil {
-			t.detach()
-			return left, true
-		}
-	}
-	t.written = last
-	return left, true
-}
-
 // detach takes away who is there.
 func (t *track) detach() {
-	t.beat.Stop()
+	if t.beat != nil {
+		t.beat.Stop()
+	}
 	close(t.left)
 	t.out = nil
 }
@@ -172,7 +158,7 @@ func (t *track) finish() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.done = true
-	if t.out != nil {
+	if t.out != nil && !t.endless {
 		t.write(nil)
 	}
 	if t.out != nil {
@@ -200,6 +186,6 @@ func (t *track) alive(out *sink) {
 		b = nil // write adds it
 	}
 	if t.write(b) {
-		t.beat.Reset(t.s.d.bounds.beat)
+		t.beat.Reset(t.s.d.beat)
 	}
 }

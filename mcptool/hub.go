@@ -81,8 +81,12 @@ func (h *Hub) Start(ctx context.Context) error {
 	ctx, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	h.servers = servers
 	h.mu.Unlock()
+	var recalled sync.WaitGroup
 	for _, s := range servers {
-		s.recall(ctx)
+		recalled.Go(func() { s.recall(ctx) })
+	}
+	recalled.Wait()
+	for _, s := range servers {
 		h.going.Go(func() { s.live(ctx) })
 	}
 	return nil

@@ -28,7 +28,7 @@ func hubOf(t *testing.T, servers map[string]*testServer) *Hub {
 // dial connects to the server in memory as the hub would.
 func (s *testServer) dial(ctx context.Context, t *testing.T, who introduction, hears *listener) (*pipeLink, error) {
 	t.Helper()
-	l := s.pipe(t, *hears)
+	l := s.pipe(t, *hears) //nolint:contextcheck // it lasts as long as the test
 	said, err := greet(ctx, l, eraOf(who.version), who)
 	if err != nil {
 		l.close()

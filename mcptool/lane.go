@@ -44,7 +44,10 @@ type flight struct {
 
 const (
 	maxExclusive = 16
-	strandIdle   = 5 * time.Minute
+	// giveUpTime is how long a server has to hear that a request was given up, and
+	// to tidy up, before the connection ends that it came over.
+	giveUpTime = 2 * time.Second
+	strandIdle = 5 * time.Minute
 )
 
 var errLaneClosed = errors.New("the client session has ended")
@@ -187,9 +190,18 @@ func (ln *lane) give(c *strand, givenUp bool) {
 	}
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
-	if c.exclusive = false; givenUp || c.over() || ln.closed {
+	c.exclusive = false
+	switch {
+	case c.over() || ln.closed:
 		ln.dropLocked(c)
-	} else {
+	case givenUp:
+		ln.going.Go(func() {
+			rest(ln.ctx, giveUpTime)
+			ln.mu.Lock()
+			defer ln.mu.Unlock()
+			ln.dropLocked(c)
+		})
+	default:
 		c.used = time.Now()
 		ln.idle = append(ln.idle, c)
 		ln.reapLocked()

@@ -54,7 +54,7 @@ func (c *strand) doNew(ctx context.Context, x *asking, method string, params jso
 		c.lane.note(method, params)
 		return done, nil
 	case methodSubscribe:
-		return done, c.lane.follow(textMember(params, "uri"))
+		return done, c.lane.follow(textMember(params, "uri")) //nolint:contextcheck // it lasts as long as the session
 	case methodUnsubscribe:
 		c.lane.unfollow(textMember(params, "uri"))
 		return done, nil

@@ -71,7 +71,7 @@ type answer struct {
 // when what is behind them is gone.
 func newPipeLink(ctx context.Context, r io.Reader, w io.Writer, hears listener, log *slog.Logger, shut func()) *pipeLink {
 	l := makePipeLink(ctx, hears, log, shut)
-	l.run(r, w)
+	l.run(r, w) //nolint:contextcheck // it lives until it is closed
 	return l
 }
 

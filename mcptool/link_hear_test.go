@@ -140,3 +140,37 @@ func TestLines(t *testing.T) {
 		t.Errorf("got %v, want %v", err, errLongLine)
 	}
 }
+
+func TestLinkConversation(t *testing.T) {
+	t.Parallel()
+	for _, e := range []era{oldEra, newEra} {
+		t.Run(fmt.Sprintf("M1 progress, a question and an answer in one call (era %d)", e), func(t *testing.T) {
+			t.Parallel()
+			s := &testServer{methods: map[string]func(*testCall) (json.RawMessage, error){
+				"tools/call": func(c *testCall) (json.RawMessage, error) {
+					c.progress(1)
+					c.notify("notifications/message", `{"level":"info"}`)
+					got, err := c.ask("elicitation/create", `{"message":"sure?"}`)
+					c.progress(2)
+					return got, err
+				},
+			}}
+			var all, own record
+			hears := all.listener()
+			hears.requested = func(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+				return setMembers(nil, pair{"asked", quote(method + textMember(params, "message"))}), nil
+			}
+			l := s.connect(t, e, *hears)
+			got, err := l.do(t.Context(), "tools/call", json.RawMessage(`{"_meta":{"progressToken":9}}`), own.listener())
+			if err != nil || string(got) != `{"asked":"elicitation/createsure?"}` {
+				t.Errorf("got %s, %v", got, err)
+			}
+			if got := strings.Join(own.lines, "|"); got != `notifications/progress {"progressToken":9,"progress":1}|notifications/progress {"progressToken":9,"progress":2}` {
+				t.Errorf("the request heard %s", got)
+			}
+			if got := strings.Join(all.lines, "|"); got != `notifications/message {"level":"info"}` {
+				t.Errorf("the link heard %s", got)
+			}
+		})
+	}
+}

@@ -31,6 +31,8 @@ type httpLink struct {
 	end  context.CancelCauseFunc
 	once sync.Once // close
 	last atomic.Int64
+	// farewell is how long the end of the session is waited for.
+	farewell time.Duration
 
 	mu      sync.Mutex
 	closing bool
@@ -45,8 +47,7 @@ type httpLink struct {
 var _ link = (*httpLink)(nil)
 
 const (
-	// closeTime is how long the end of a session is waited for.
-	closeTime = 5 * time.Second
+	farewellTime = 5 * time.Second
 	// idleTime is how long a connection is kept that nobody uses. Many servers close
 	// theirs after 5 s; a request that is written in that moment may have run or
 	// not, and cannot be sent again.
@@ -87,7 +88,8 @@ func newHTTPLink(ctx context.Context, s Server, who introduction, wanted era, he
 	}
 	l := &httpLink{
 		endpoint: endpoint, header: header, speaks: wanted, who: who, log: log,
-		own: &httpHearing{listener: hears},
+		own:      &httpHearing{listener: hears},
+		farewell: farewellTime,
 		transport: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment, // never for loopback
 			DialContext:            (&net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second}).DialContext,
@@ -109,7 +111,7 @@ func newHTTPLink(ctx context.Context, s Server, who introduction, wanted era, he
 func (l *httpLink) start(ctx context.Context) error {
 	hello, err := greet(ctx, l, l.speaks, l.who)
 	if err != nil {
-		l.close()
+		l.close() //nolint:contextcheck // it takes its own time, which is bounded
 		return otherEra(err, l.speaks)
 	}
 	l.mu.Lock()
@@ -183,9 +185,9 @@ func (l *httpLink) close() {
 // leave tells the server that the session is over. Servers need not take it, so
 // that the answer does not matter.
 func (l *httpLink) leave() {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.life), closeTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.life), l.farewell)
 	defer cancel()
-	res, _, err := l.roundTrip(ctx, http.MethodDelete, l.headers(), nil)
+	res, _, err := l.roundTrip(ctx, http.MethodDelete, l.headers(), nil) //nolint:bodyclose // drainBody closes it
 	if err != nil {
 		l.log.DebugContext(ctx, "mcp: the session was not ended", slog.String("error", err.Error()))
 		return

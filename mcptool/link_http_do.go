@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -23,7 +24,6 @@ type httpCall struct {
 	id     json.RawMessage
 	method string
 	hears  *httpHearing
-	ctx    context.Context // of requests of the server that belong to it; ends with it
 	token  json.RawMessage // the caller's progress token; nil: none
 }
 
@@ -33,12 +33,14 @@ func (l *httpLink) do(ctx context.Context, method string, params json.RawMessage
 		return nil, unsent(l.why())
 	}
 	defer l.work.Done()
-	of, over := context.WithCancel(ctx)
+	// What the server asks on the stream of the call ends with it.
+	during, over := context.WithCancel(ctx)
 	defer over()
-	defer context.AfterFunc(l.life, over)()
-	c := &httpCall{id: strconv.AppendInt(nil, l.last.Add(1), 10), method: method, hears: l.own, ctx: of}
+	defer context.AfterFunc(l.life, over)() //nolint:contextcheck // it ends with both
+	c := &httpCall{id: strconv.AppendInt(nil, l.last.Add(1), 10), method: method, hears: l.own}
 	if hears != nil {
 		c.hears = &httpHearing{listener: *hears}
+		defer c.hears.stop()
 	}
 	if l.speaks == newEra {
 		params = withIntroduction(params, newVersion, l.who)
@@ -47,7 +49,7 @@ func (l *httpLink) do(ctx context.Context, method string, params json.RawMessage
 		l.expect(c)
 		defer l.forget(c)
 	}
-	m, unrun, err := l.ask(ctx, c, params)
+	m, unrun, err := l.ask(during, c, params)
 	switch {
 	case err == nil && m.fault != nil:
 		return nil, m.fault
@@ -78,12 +80,12 @@ func (l *httpLink) ask(ctx context.Context, c *httpCall, params json.RawMessage)
 	}
 	switch kind := mediaType(r.Response); kind {
 	case typeJSON:
-		m, err = l.readAnswer(c, r)
+		m, err = l.readAnswer(ctx, c, r)
 	case typeStream:
 		m, err = l.follow(ctx, c, r)
 	default:
 		r.finish()
-		err = fmt.Errorf("got status %d with content type %q, want %s or %s", r.StatusCode, short(kind), typeJSON, typeStream)
+		err = fmt.Errorf("%w: got status %d with content type %q, want %s or %s", errNoAnswer, r.StatusCode, short(kind), typeJSON, typeStream)
 	}
 	if err == nil && c.method == methodInitialize && m.result != nil {
 		l.mu.Lock()
@@ -127,7 +129,9 @@ func (l *httpLink) post(ctx context.Context, m message) (r *httpReply, unrun boo
 // describe adds the headers of the new era, which say again what the body says.
 func (l *httpLink) describe(ctx context.Context, h http.Header, m message) {
 	for name, values := range headersFrom(ctx) {
-		h[http.CanonicalHeaderKey(name)] = values
+		if name = http.CanonicalHeaderKey(name); strings.HasPrefix(name, paramHeader) {
+			h[name] = values
+		}
 	}
 	version := newVersion
 	if v, ok := metaMember(m.params, metaVersion); ok {

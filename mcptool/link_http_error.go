@@ -101,17 +101,23 @@ func (l *httpLink) quotable(body []byte) string {
 	return text
 }
 
-// otherEra adds errOtherEra to the error of a handshake that a server of the
-// other era did not understand: it refuses what it does not know with a status of
-// its own choice. That it wants authorization, or is busy, says nothing.
+// otherEra adds errOtherEra to the error of a handshake that a server of the old
+// era did not understand: it refuses what it does not know in a way of its own
+// choice. That it wants authorization, or is busy, says nothing.
 func otherEra(err error, wanted era) error {
-	var refusal *statusError
-	if errors.Is(err, errOtherEra) || wanted != newEra || !errors.As(err, &refusal) {
+	if wanted != newEra || errors.Is(err, errOtherEra) {
 		return err
 	}
-	switch refusal.status {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
-		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+	odd := errors.Is(err, errNoAnswer)
+	if refusal, ok := errors.AsType[*statusError](err); ok {
+		switch refusal.status {
+		case http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusTooManyRequests,
+			http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		default:
+			odd = true
+		}
+	}
+	if odd {
 		return fmt.Errorf("%w: %w", errOtherEra, err)
 	}
 	return err

@@ -23,26 +23,26 @@ func TestHTTPLinkRefusals(t *testing.T) {
 			http.Error(w, "out of\n order", 500)
 		}, `got status 500 Internal Server Error: it says "out of order"`},
 		"a long text": {func(w http.ResponseWriter, _ message) {
-			http.Error(w, strings.Repeat("é", 9999), 503)
+			http.Error(w, strings.Repeat("é", 9999), http.StatusServiceUnavailable)
 		}, `got status 503 Service Unavailable: it says "` + strings.Repeat("é", 150) + `…"`},
 		"K3 an echo of the headers": {func(w http.ResponseWriter, _ message) {
 			http.Error(w, "bad: Bearer hunter2-token", 500)
 		}, `got status 500 Internal Server Error: it says "bad: Bearer [header]"`},
 		"401": {func(w http.ResponseWriter, _ message) {
-			http.Error(w, "token expired", 401)
+			http.Error(w, "token expired", http.StatusUnauthorized)
 		}, `got status 401 Unauthorized: the server wants authorization: set headers: {Authorization: "Bearer ${secret:NAME}"} for it: it says "token expired"`},
 		"403 with a fault": {func(w http.ResponseWriter, m message) {
 			webJSON(w, 403, message{id: m.id, fault: &Fault{Code: 1, Message: "no"}})
 		}, `got status 403 Forbidden: the server wants authorization: set headers: {Authorization: "Bearer ${secret:NAME}"} for it: it says "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":1,\"message\":\"no\"}}"`},
 		"no answer": {func(w http.ResponseWriter, _ message) {
 			w.WriteHeader(http.StatusAccepted)
-		}, `got status 202 with content type "", want application/json or text/event-stream`},
+		}, `the server did not answer: got status 202 with content type "", want application/json or text/event-stream`},
 		"a page": {func(w http.ResponseWriter, _ message) {
 			w.Header().Set("Content-Type", "text/html")
-		}, `got status 200 with content type "text/html", want application/json or text/event-stream`},
+		}, `the server did not answer: got status 200 with content type "text/html", want application/json or text/event-stream`},
 		"the answer to another request": {func(w http.ResponseWriter, _ message) {
 			webJSON(w, 200, message{id: []byte("99")})
-		}, "the server answered with something that is no answer to the request"},
+		}, "the server did not answer: got something that is no answer to the request"},
 		"an answer that is none": {func(w http.ResponseWriter, _ message) {
 			webStream(w)(`data: {"jsonrpc":"2.0","id":2,"result":5}`)
 		}, "the server's answer is faulty: result: got a number, want an object (code -32600)"},

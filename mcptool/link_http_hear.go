@@ -1,6 +1,7 @@
 package mcptool
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,16 +15,22 @@ import (
 type httpHearing struct {
 	listener
 
-	mu sync.Mutex
+	mu   sync.Mutex
+	over bool // its call has ended: it hears no more
 }
 
 func (h *httpHearing) notify(method string, params json.RawMessage) {
-	if h.notified == nil {
-		return
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.notified(method, params)
+	if h.notified != nil && !h.over {
+		h.notified(method, params)
+	}
+}
+
+func (h *httpHearing) stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.over = true
 }
 
 // expect keeps a call, so that progress finds it on whatever stream it comes.
@@ -39,11 +46,17 @@ func (l *httpLink) forget(c *httpCall) {
 	delete(l.calls, string(c.id))
 }
 
+// sameID says whether an id is ours, which are numbers. Some servers give them
+// back as strings.
+func sameID(id, ours json.RawMessage) bool {
+	return bytes.Equal(bytes.Trim(id, `"`), ours)
+}
+
 // take takes what came at once on the stream of c (nil: on the stream that
 // belongs to no request): a message, or a batch. done: the answer to c was in it.
-func (l *httpLink) take(c *httpCall, data []byte) (answer message, done bool, err error) {
+func (l *httpLink) take(ctx context.Context, c *httpCall, data []byte) (answer message, done bool, err error) {
 	if !isBatch(data) {
-		return l.takeOne(c, data)
+		return l.takeOne(ctx, c, data)
 	}
 	batch, err := splitBatch(data)
 	if err != nil {
@@ -51,7 +64,7 @@ func (l *httpLink) take(c *httpCall, data []byte) (answer message, done bool, er
 		return message{}, false, nil
 	}
 	for _, one := range batch {
-		m, is, failed := l.takeOne(c, one)
+		m, is, failed := l.takeOne(ctx, c, one)
 		if is || failed != nil {
 			answer, done, err = m, is, failed
 		}
@@ -61,9 +74,9 @@ func (l *httpLink) take(c *httpCall, data []byte) (answer message, done bool, er
 
 // takeOne takes one message. What is none is passed over, unless it has the id of
 // the call that is waited for.
-func (l *httpLink) takeOne(c *httpCall, data []byte) (answer message, done bool, err error) {
+func (l *httpLink) takeOne(ctx context.Context, c *httpCall, data []byte) (answer message, done bool, err error) {
 	m, err := parseMessage(data)
-	own := c != nil && string(m.id) == string(c.id)
+	own := c != nil && sameID(m.id, c.id)
 	switch {
 	case err != nil && own && m.method == "":
 		return message{}, false, fmt.Errorf("the server's answer is faulty: %s", err.Error()) // no *Fault: it did not say so
@@ -74,7 +87,7 @@ func (l *httpLink) takeOne(c *httpCall, data []byte) (answer message, done bool,
 	case m.isAnswer():
 		l.garbage(fmt.Errorf("an answer to another request: id %s", short(string(m.id))))
 	case m.isRequest():
-		l.requested(c, m)
+		l.requested(ctx, c, m)
 	default:
 		return message{}, false, l.notification(c, m)
 	}
@@ -96,7 +109,7 @@ func (l *httpLink) notification(c *httpCall, m message) error {
 	case m.method == notificationProgress:
 		token, _ := member(m.params, "progressToken")
 		l.mu.Lock()
-		of := l.calls[string(token)]
+		of := l.calls[string(bytes.Trim(token, `"`))]
 		l.mu.Unlock()
 		if of == nil {
 			return nil // it is late
@@ -104,7 +117,7 @@ func (l *httpLink) notification(c *httpCall, m message) error {
 		hears, m.params = of.hears, setMembers(m.params, pair{"progressToken", of.token})
 	case m.method == notificationCancelled && l.speaks == newEra:
 		// The server asks nothing there: it has given up one of ours.
-		if id, _ := member(m.params, "requestId"); c != nil && string(id) == string(c.id) {
+		if id, _ := member(m.params, "requestId"); c != nil && sameID(id, c.id) {
 			return errors.New("the server has ended the request: " + short(textMember(m.params, "reason")))
 		}
 		return nil
@@ -123,20 +136,20 @@ func (l *httpLink) notification(c *httpCall, m message) error {
 }
 
 // requested answers a request of the server, on a goroutine of its own. It ends
-// with the call on whose stream it came.
-func (l *httpLink) requested(c *httpCall, m message) {
+// with ctx: that of the call on whose stream it came, or that of the link.
+func (l *httpLink) requested(ctx context.Context, c *httpCall, m message) {
 	if l.speaks == newEra {
 		l.garbage(fmt.Errorf("a request, %s, in an era that has none", short(m.method)))
 		return
 	}
-	hears, of := l.own, l.life
+	hears := l.own
 	if c != nil {
-		hears, of = c.hears, c.ctx
+		hears = c.hears
 	}
 	if !l.begin() {
 		return
 	}
-	ctx, cancel := context.WithCancelCause(of)
+	ctx, cancel := context.WithCancelCause(ctx)
 	refusal := l.admit(m.id, cancel)
 	go func() {
 		defer l.work.Done()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -128,7 +129,7 @@ func (s *webServer) await(f func() bool) {
 // dial connects in an era; the link is closed when the test ends.
 func (s *webServer) dial(e era, hears listener) link {
 	s.t.Helper()
-	l, err := dialHTTP(s.t.Context(), Server{URL: s.URL + "/mcp", Header: map[string]string{"Authorization": "Bearer hunter2-token"}}, webClient(), e, hears, nil)
+	l, err := dialHTTP(s.t.Context(), Server{URL: s.URL + "/mcp", Header: map[string]string{"Authorization": "Bearer hunter2-token"}}, webClient(), e, hears, slog.New(slog.DiscardHandler))
 	if err != nil {
 		s.t.Fatal(err)
 	}

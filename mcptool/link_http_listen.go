@@ -7,8 +7,12 @@ import (
 	"time"
 )
 
-// steady is how long a stream must last for its end to be nothing unusual.
-const steady = 10 * time.Second
+const (
+	// steady is how long a stream must last for its end to be nothing unusual.
+	steady = 10 * time.Second
+	// minPause is the least between two streams, whatever the server says.
+	minPause = 200 * time.Millisecond
+)
 
 // listen keeps the stream open on which a server of the old era says what belongs
 // to no request, until the link ends. A server need not have one.
@@ -21,7 +25,7 @@ func (l *httpLink) listen() {
 		switch {
 		case err == nil:
 			opened = true
-			_, err = l.read(nil, r, &at)
+			_, err = l.read(l.life, nil, r, &at)
 			r.close()
 			if at.moved || time.Since(began) > steady {
 				wait = resumeWait
@@ -41,7 +45,7 @@ func (l *httpLink) listen() {
 		}
 		pause := wait
 		if at.wait > 0 {
-			pause = max(at.wait, wait-resumeWait)
+			pause = max(at.wait, wait-resumeWait, minPause)
 		}
 		// Many links of one server do not come back all at once.
 		if !l.pause(l.life, pause+rand.N(pause/4+1)) { //nolint:gosec // nothing depends on its being guessed

@@ -1,11 +1,13 @@
 package mcptool
 
 import (
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -73,6 +75,24 @@ func TestHTTPLinkSendsOnce(t *testing.T) {
 		}
 	})
 
+	t.Run("M6 a connection that was closed before the call has not carried it", func(t *testing.T) {
+		for writes, want := range map[int]bool{0: true, 1: false} {
+			l, err := newHTTPLink(t.Context(), Server{URL: "http://127.0.0.1"}, webClient(), newEra, listener{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			here, there := net.Pipe()
+			t.Cleanup(func() { _ = there.Close() })
+			l.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+				return &brokenConn{here, writes}, nil
+			}
+			err = l.start(t.Context())
+			if err == nil || errors.Is(err, errUnsent) != want {
+				t.Errorf("%d writes: got %v, want unsent: %v", writes, err, want)
+			}
+		}
+	})
+
 	t.Run("M6 a server that cannot be reached has not seen the call", func(t *testing.T) {
 		s := newWebServer(t)
 		s.post = func(w http.ResponseWriter, _ *http.Request, m message) {
@@ -103,6 +123,19 @@ func TestHTTPLinkSendsOnce(t *testing.T) {
 		}
 		webWant(t, "requests", len(s.all(func(webRequest) bool { return true })), "0")
 	})
+}
+
+// brokenConn is a connection that breaks after a few writes.
+type brokenConn struct {
+	net.Conn
+	writes int
+}
+
+func (c *brokenConn) Write(p []byte) (int, error) {
+	if c.writes--; c.writes < 0 {
+		return 0, net.ErrClosed
+	}
+	return len(p), nil
 }
 
 // dialTLS connects over HTTPS in the new era.

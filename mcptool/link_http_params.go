@@ -23,6 +23,9 @@ type headerParam struct {
 	header string   // Mcp-Param-…
 }
 
+// paramHeader is how their names begin.
+const paramHeader = "Mcp-Param-"
+
 // maxHeaderParams is how many headers one tool may ask for, and maxHeaderDepth
 // how deep its schema is looked into.
 const (
@@ -70,7 +73,7 @@ func (h *headerParams) find(schema json.RawMessage, path []string, seen map[stri
 		if len(seen) > maxHeaderParams {
 			return fmt.Errorf("x-mcp-header: got more than %d, want at most that", maxHeaderParams)
 		}
-		*h = append(*h, headerParam{path: slices.Clone(path), header: "Mcp-Param-" + name})
+		*h = append(*h, headerParam{path: slices.Clone(path), header: paramHeader + name})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		if err := h.find(s.Properties[name], append(path, name), seen); err != nil {
@@ -126,8 +129,8 @@ func headerText(value json.RawMessage) (string, bool) {
 // not plain ASCII, or would lose a space at its ends, or reads as if it were
 // encoded, is encoded.
 func headerValue(text string) string {
-	plain := strings.Trim(text, " \t") == text &&
-		!(strings.HasPrefix(text, "=?base64?") && strings.HasSuffix(text, "?="))
+	encoded := strings.HasPrefix(text, "=?base64?") && strings.HasSuffix(text, "?=")
+	plain := !encoded && strings.Trim(text, " \t") == text
 	for i := range len(text) {
 		plain = plain && text[i] >= 0x20 && text[i] <= 0x7e
 	}
@@ -151,8 +154,8 @@ func headerToken(text string) bool {
 
 type headersKey struct{}
 
-// withHeaders is a context for do: the request carries these headers too, over
-// HTTP in the new era.
+// withHeaders is a context for do: the request carries these headers of arguments
+// too, over HTTP in the new era.
 func withHeaders(ctx context.Context, h http.Header) context.Context {
 	return context.WithValue(ctx, headersKey{}, h)
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -38,13 +37,13 @@ func (l *httpLink) send(ctx context.Context, method string, header http.Header, 
 	// context hangs on that of the caller only until then.
 	request, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(ctx, cancel)
-	unlife := context.AfterFunc(l.life, cancel)
+	unlife := context.AfterFunc(l.life, cancel) //nolint:contextcheck // it ends with both
 	stop := func() {
 		unhook()
 		unlife()
 		cancel()
 	}
-	res, unrun, err := l.roundTrip(request, method, header, body)
+	res, unrun, err := l.roundTrip(request, method, header, body) //nolint:bodyclose // the reply closes it
 	if err != nil {
 		stop()
 		return nil, unrun, err
@@ -126,54 +125,14 @@ func (l *httpLink) attempt(ctx context.Context, method string, at *url.URL, head
 	}
 	var sent *onceBody
 	if body != nil {
-		// M6: without GetBody the transport cannot send a request again by itself on
-		// another connection.
 		sent = &onceBody{rest: body}
-		req.Body, req.ContentLength = sent, int64(len(body))
+		req.Body, req.ContentLength = sent, int64(len(body)) // and no GetBody
 	}
 	res, err := l.transport.RoundTrip(req)
 	if err != nil {
 		return nil, sent == nil || sent.cut(), err
 	}
 	return res, false, nil
-}
-
-// onceBody is the body of a request, which can be read once. A message whose last
-// byte was never read has not been sent: the server has no whole message.
-type onceBody struct {
-	mu   sync.Mutex
-	rest []byte
-	shut bool
-}
-
-func (b *onceBody) Read(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.shut {
-		return 0, http.ErrBodyReadAfterClose
-	}
-	if len(b.rest) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, b.rest)
-	b.rest = b.rest[n:]
-	return n, nil
-}
-
-func (b *onceBody) Close() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.shut = true
-	return nil
-}
-
-// cut says whether the body was not read to its end, and sees to it that it
-// never is: the transport may still hold it when it has given up.
-func (b *onceBody) cut() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.shut = true
-	return len(b.rest) > 0
 }
 
 // headers are those of every request: the configured ones, and the session's.

@@ -22,6 +22,7 @@ const (
 
 var (
 	errStreamEnded = errors.New("the server ended the stream")
+	errNoAnswer    = errors.New("the server did not answer")
 	errEventLong   = errors.New("an event is too long")
 )
 
@@ -33,7 +34,7 @@ type place struct {
 }
 
 // readAnswer reads an answer that is one JSON value.
-func (l *httpLink) readAnswer(c *httpCall, r *httpReply) (message, error) {
+func (l *httpLink) readAnswer(ctx context.Context, c *httpCall, r *httpReply) (message, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxLine+1))
 	r.close()
 	if err != nil {
@@ -42,7 +43,7 @@ func (l *httpLink) readAnswer(c *httpCall, r *httpReply) (message, error) {
 	if len(body) > maxLine {
 		return message{}, fmt.Errorf("the answer is longer than %d bytes", maxLine)
 	}
-	m, done, err := l.take(c, body)
+	m, done, err := l.take(ctx, c, body)
 	if err != nil || done {
 		return m, err
 	}
@@ -50,7 +51,7 @@ func (l *httpLink) readAnswer(c *httpCall, r *httpReply) (message, error) {
 	if m, err := parseMessage(body); err == nil && m.isAnswer() && m.fault != nil && m.id == nil {
 		return m, nil
 	}
-	return message{}, errors.New("the server answered with something that is no answer to the request")
+	return message{}, fmt.Errorf("%w: got something that is no answer to the request", errNoAnswer)
 }
 
 // follow reads the stream of a call until its answer. M6: a stream that breaks is
@@ -59,7 +60,7 @@ func (l *httpLink) follow(ctx context.Context, c *httpCall, r *httpReply) (messa
 	var at place
 	stale := 0
 	for resumed := 0; ; resumed++ {
-		m, err := l.read(c, r, &at)
+		m, err := l.read(ctx, c, r, &at)
 		if err == nil {
 			r.finish()
 			return m, nil
@@ -82,7 +83,7 @@ func (l *httpLink) follow(ctx context.Context, c *httpCall, r *httpReply) (messa
 
 // read reads one reply of a stream until the answer to c (nil: without end). The
 // error is errStreamEnded where the rest may be had by resuming.
-func (l *httpLink) read(c *httpCall, r *httpReply, at *place) (message, error) {
+func (l *httpLink) read(ctx context.Context, c *httpCall, r *httpReply, at *place) (message, error) {
 	events := newSSE(r.Body, maxLine)
 	at.moved = false
 	for {
@@ -104,7 +105,7 @@ func (l *httpLink) read(c *httpCall, r *httpReply, at *place) (message, error) {
 		if len(e.data) == 0 || e.kind != "" && e.kind != "message" {
 			continue
 		}
-		m, done, err := l.take(c, e.data)
+		m, done, err := l.take(ctx, c, e.data)
 		if done || err != nil {
 			return m, err
 		}
@@ -144,7 +145,7 @@ func (l *httpLink) get(ctx context.Context, id string, known bool) (*httpReply, 
 	if err != nil {
 		return nil, &unreachable{err}
 	}
-	if r.StatusCode == http.StatusNotFound && !known {
+	if r.StatusCode == http.StatusNotFound && !known || transient(r.StatusCode) {
 		r.finish()
 		return nil, &statusError{status: r.StatusCode}
 	}
@@ -178,11 +179,14 @@ func (u *unreachable) Unwrap() error { return u.error }
 
 // passing says whether a GET may succeed if it is tried again.
 func passing(err error) bool {
-	var refusal *statusError
-	if errors.As(err, &refusal) {
-		return refusal.status >= 500 && refusal.status != http.StatusNotImplemented ||
-			refusal.status == http.StatusTooManyRequests || refusal.status == http.StatusRequestTimeout
+	if refusal, ok := errors.AsType[*statusError](err); ok {
+		return transient(refusal.status)
 	}
-	var u *unreachable
-	return errors.As(err, &u)
+	_, ok := errors.AsType[*unreachable](err)
+	return ok
+}
+
+func transient(status int) bool {
+	return status >= 500 && status != http.StatusNotImplemented ||
+		status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
 }

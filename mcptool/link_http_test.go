@@ -136,62 +136,6 @@ func TestHTTPLinkOldEra(t *testing.T) {
 	})
 }
 
-func TestHTTPLinkSessionEnds(t *testing.T) {
-	for name, refuse := range map[string]func(w http.ResponseWriter){
-		"404": func(w http.ResponseWriter) { http.Error(w, "session not found", http.StatusNotFound) },
-		"404 with a fault": func(w http.ResponseWriter) {
-			webJSON(w, 404, message{fault: &Fault{Code: -32001, Message: "Session not found"}})
-		},
-		"400 as servers say that were restarted": func(w http.ResponseWriter) {
-			webJSON(w, 400, message{fault: &Fault{Code: -32000, Message: "Bad Request: Server not initialized"}})
-		},
-	} {
-		t.Run("M6 a session that is gone ends the link, and the call did not run: "+name, func(t *testing.T) {
-			s := newWebServer(t)
-			s.post = func(w http.ResponseWriter, _ *http.Request, _ message) { refuse(w) }
-			l := s.dial(oldEra, listener{})
-			_, err := l.do(t.Context(), "tools/call", nil, nil)
-			if !errors.Is(err, errUnsent) || !errors.Is(err, errSessionEnded) {
-				t.Errorf("got %v, want errUnsent and errSessionEnded", err)
-			}
-			<-l.ended()
-			if !errors.Is(l.why(), errSessionEnded) {
-				t.Errorf("why: got %v", l.why())
-			}
-			l.close()
-			webWant(t, "ended sessions", len(s.verb(http.MethodDelete)), "0")
-		})
-	}
-
-	t.Run("a method that a server does not have is a fault, whatever its status", func(t *testing.T) {
-		s := newWebServer(t)
-		s.post = func(w http.ResponseWriter, _ *http.Request, m message) {
-			webJSON(w, 404, message{id: m.id, fault: &Fault{Code: codeNoMethod, Message: "no"}})
-		}
-		l := s.dial(oldEra, listener{})
-		_, err := l.do(t.Context(), "x/y", nil, nil)
-		if f, ok := errors.AsType[*Fault](err); !ok || f.Code != codeNoMethod || l.why() != nil {
-			t.Errorf("got %v and %v, want the fault and no end", err, l.why())
-		}
-	})
-
-	t.Run("close ends what is under way", func(t *testing.T) {
-		s := newWebServer(t)
-		s.post = func(w http.ResponseWriter, r *http.Request, _ message) {
-			webStream(w)
-			<-r.Context().Done()
-		}
-		l := s.dial(oldEra, listener{})
-		go func() {
-			s.await(func() bool { return len(s.posted("tools/call")) == 1 })
-			l.close()
-		}()
-		if _, err := l.do(t.Context(), "tools/call", nil, nil); !errors.Is(err, errClosed) || errors.Is(err, errUnsent) {
-			t.Errorf("got %v, want errClosed", err)
-		}
-	})
-}
-
 func TestHTTPLinkNewEra(t *testing.T) {
 	t.Run("M1 headers say what the body says, and there is no session", func(t *testing.T) {
 		s := newWebServer(t)
@@ -273,6 +217,7 @@ func TestHTTPLinkNewEra(t *testing.T) {
 			webJSON(w, 400, message{fault: &Fault{Code: -32000, Message: "Server not initialized"}})
 		},
 		"404": http.NotFound,
+		"202": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) },
 	} {
 		t.Run("M1 a server of the old era is known by its refusal: "+name, func(t *testing.T) {
 			s := newWebServer(t)
@@ -286,7 +231,7 @@ func TestHTTPLinkNewEra(t *testing.T) {
 
 	t.Run("what wants authorization may speak either era", func(t *testing.T) {
 		s := newWebServer(t)
-		s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "who are you", 401) })
+		s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "who are you", http.StatusUnauthorized) })
 		_, err := dialHTTP(t.Context(), Server{URL: s.URL}, webClient(), newEra, listener{}, nil)
 		if err == nil || errors.Is(err, errOtherEra) || !strings.Contains(err.Error(), `headers: {Authorization: "Bearer ${secret:NAME}"}`) {
 			t.Errorf("got %v, want how to give authorization", err)

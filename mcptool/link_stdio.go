@@ -60,7 +60,7 @@ func dialChild(ctx context.Context, s Server, in introduction, hears listener, l
 	}
 	l := makePipeLink(ctx, hears, log, p.close)
 	l.cause = p.why
-	l.run(p.out, p.in)
+	l.run(p.out, p.in) //nolint:contextcheck // it lives until it is closed
 	said, err := greet(l)
 	if err != nil {
 		select {

@@ -29,8 +29,7 @@ func newPeer(t *testing.T, hears listener) *peer {
 	fromPeer, toLink := io.Pipe()
 	p := &peer{t: t, heard: newLines(fromLink), out: toLink, in: fromLink}
 	p.link = newPipeLink(t.Context(), fromPeer, toPeer, hears, nil, func() {
-		toPeer.Close()
-		fromPeer.Close()
+		closePipes(toPeer, fromPeer)
 	})
 	t.Cleanup(func() {
 		p.link.close()
@@ -95,12 +94,11 @@ func (r *record) listener() *listener {
 
 func TestLinkRequests(t *testing.T) {
 	t.Parallel()
-	ctx := t.Context()
 	t.Run("M1 answers in another order find who asked", func(t *testing.T) {
 		p := newPeer(t, listener{})
-		a := p.ask(ctx, "a", `{}`, nil)
+		a := p.ask(t.Context(), "a", `{}`, nil)
 		first := p.hear()
-		b := p.ask(ctx, "b", `{}`, nil)
+		b := p.ask(t.Context(), "b", `{}`, nil)
 		second := p.hear()
 		p.say(`{"jsonrpc":"2.0","id":%s,"result":{"of":"b"}}`, second.id)
 		p.wantAnswer(b, `{"of":"b"}`)
@@ -109,7 +107,7 @@ func TestLinkRequests(t *testing.T) {
 	})
 	t.Run("a fault is what the server said", func(t *testing.T) {
 		p := newPeer(t, listener{})
-		a := p.ask(ctx, "a", ``, nil)
+		a := p.ask(t.Context(), "a", ``, nil)
 		p.say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-5,"message":"no","data":{"x":1}}}`, p.hear().id)
 		got := <-a
 		var f *Fault
@@ -119,27 +117,27 @@ func TestLinkRequests(t *testing.T) {
 	})
 	t.Run("M1 each request of the new era carries what it must, and what it has stays", func(t *testing.T) {
 		p := newPeer(t, listener{}).speaks(newEra)
-		p.ask(ctx, "a", `{"name":"x"}`, nil)
+		p.ask(t.Context(), "a", `{"name":"x"}`, nil)
 		want := `{"name":"x","_meta":{"` + metaVersion + `":"` + newVersion + `","` + metaClientInfo + `":{"name":"me"},"` + metaCapabilities + `":{}}}`
 		if got := p.hear(); string(got.params) != want {
 			t.Errorf("got %s, want %s", got.params, want)
 		}
 		whole := `{"_meta":{"` + metaCapabilities + `":{"roots":{}},"` + metaClientInfo + `":{"name":"you"},"` + metaVersion + `":"` + newVersion + `"}}`
-		p.ask(ctx, "b", whole, nil)
+		p.ask(t.Context(), "b", whole, nil)
 		if got := p.hear(); string(got.params) != whole {
 			t.Errorf("got %s, want %s", got.params, whole)
 		}
 	})
 	t.Run("the old era adds nothing", func(t *testing.T) {
 		p := newPeer(t, listener{}).speaks(oldEra)
-		p.ask(ctx, "a", `{"name":"x"}`, nil)
+		p.ask(t.Context(), "a", `{"name":"x"}`, nil)
 		if got := p.hear(); string(got.params) != `{"name":"x"}` {
 			t.Errorf("got %s", got.params)
 		}
 	})
 	t.Run("an answer that is faulty ends the request", func(t *testing.T) {
 		p := newPeer(t, listener{})
-		a := p.ask(ctx, "a", ``, nil)
+		a := p.ask(t.Context(), "a", ``, nil)
 		p.say(`{"jsonrpc":"2.0","id":%s,"result":"text"}`, p.hear().id)
 		if got := <-a; got.err == nil || !strings.Contains(got.err.Error(), "result: got a string, want an object") {
 			t.Errorf("got %v", got.err)
@@ -147,14 +145,14 @@ func TestLinkRequests(t *testing.T) {
 	})
 	t.Run("an answer that is not UTF-8 is mended", func(t *testing.T) {
 		p := newPeer(t, listener{})
-		a := p.ask(ctx, "a", ``, nil)
+		a := p.ask(t.Context(), "a", ``, nil)
 		p.say("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"x\":\"\xff\"}}", p.hear().id)
 		p.wantAnswer(a, "{\"x\":\"\uFFFD\"}")
 	})
 	t.Run("a batch is its messages", func(t *testing.T) {
 		var r record
 		p := newPeer(t, *r.listener())
-		a := p.ask(ctx, "a", ``, nil)
+		a := p.ask(t.Context(), "a", ``, nil)
 		p.say(`[{"jsonrpc":"2.0","method":"n","params":{}}, {"jsonrpc":"2.0","id":%s,"result":{}}]`, p.hear().id)
 		p.wantAnswer(a, `{}`)
 		if got := strings.Join(r.lines, "|"); got != "n {}" {
@@ -165,14 +163,13 @@ func TestLinkRequests(t *testing.T) {
 
 func TestLinkNotifications(t *testing.T) {
 	t.Parallel()
-	ctx := t.Context()
 	t.Run("M1 progress goes to its own request, with the token of who asked", func(t *testing.T) {
 		var all, one, two record
 		p := newPeer(t, *all.listener())
 		// Two callers may have chosen the same token.
-		a := p.ask(ctx, "a", `{"_meta":{"progressToken":"t"}}`, one.listener())
+		a := p.ask(t.Context(), "a", `{"_meta":{"progressToken":"t"}}`, one.listener())
 		first := p.hear()
-		b := p.ask(ctx, "b", `{"_meta":{"progressToken":"t"}}`, two.listener())
+		b := p.ask(t.Context(), "b", `{"_meta":{"progressToken":"t"}}`, two.listener())
 		second := p.hear()
 		tokenA, _ := metaMember(first.params, "progressToken")
 		tokenB, _ := metaMember(second.params, "progressToken")
@@ -195,7 +192,7 @@ func TestLinkNotifications(t *testing.T) {
 	t.Run("progress that is late is dropped, and that of nothing is a fault", func(t *testing.T) {
 		var all record
 		p := newPeer(t, *all.listener())
-		a := p.ask(ctx, "a", `{"_meta":{"progressToken":"t"}}`, nil)
+		a := p.ask(t.Context(), "a", `{"_meta":{"progressToken":"t"}}`, nil)
 		id := p.hear().id
 		p.say(`{"jsonrpc":"2.0","id":%s,"result":{}}`, id)
 		p.wantAnswer(a, `{}`)
@@ -217,7 +214,7 @@ func TestLinkNotifications(t *testing.T) {
 	t.Run("the rest is heard in order, before the answer that follows", func(t *testing.T) {
 		var all record
 		p := newPeer(t, *all.listener())
-		a := p.ask(ctx, "a", ``, &listener{})
+		a := p.ask(t.Context(), "a", ``, &listener{})
 		id := p.hear().id
 		var want []string
 		for i := range 50 {
@@ -233,7 +230,7 @@ func TestLinkNotifications(t *testing.T) {
 	t.Run("what belongs to a subscription is heard by who subscribed", func(t *testing.T) {
 		var all, own record
 		p := newPeer(t, *all.listener()).speaks(newEra)
-		a := p.ask(ctx, "subscriptions/listen", ``, own.listener())
+		a := p.ask(t.Context(), "subscriptions/listen", ``, own.listener())
 		id := p.hear().id
 		p.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{%q:%s}}}`, metaSubscription, id)
 		p.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":"bye"}}`, id)
@@ -331,7 +328,7 @@ func TestLinkUnsent(t *testing.T) {
 		p := newPeer(t, listener{})
 		a := p.ask(t.Context(), "a", ``, nil)
 		p.hear()
-		p.out.Close()
+		closePipes(p.out)
 		if got := <-a; got.err == nil || errors.Is(got.err, errUnsent) {
 			t.Errorf("got %v, want an error that does not say it was not sent", got.err)
 		}
@@ -345,7 +342,7 @@ func TestLinkUnsent(t *testing.T) {
 	})
 	t.Run("M6 what could not be written at all was not sent", func(t *testing.T) {
 		p := newPeer(t, listener{})
-		p.in.Close()
+		closePipes(p.in)
 		if _, err := p.link.do(t.Context(), "a", nil, nil); !errors.Is(err, errUnsent) {
 			t.Errorf("got %v, want that it was not sent", err)
 		}

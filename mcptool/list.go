@@ -16,7 +16,7 @@ import (
 type toolList struct {
 	ids    []toolID
 	items  json.RawMessage   // an array
-	wires  map[string]string // the names of the runtime, by served name, where they differ
+	wires  map[string]string // the names of the runtime, by served name
 	tokens int
 }
 
@@ -37,14 +37,14 @@ type listCache struct {
 const maxLists = 16
 
 // find is the list of these tools; else it is made.
-func (l *listCache) find(ids []toolID, make func() *toolList) *toolList {
+func (l *listCache) find(ids []toolID, write func() *toolList) *toolList {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	same := func(o *toolList) bool { return slices.Equal(o.ids, ids) }
 	if i := slices.IndexFunc(l.lists, same); i >= 0 {
 		return l.lists[i]
 	}
-	list := make()
+	list := write()
 	list.ids = ids
 	if len(l.lists) == maxLists {
 		l.lists = slices.Delete(l.lists, 0, 1)
@@ -79,11 +79,35 @@ func (f *face) offered(ctx context.Context) offer {
 			mode = Deferred
 		}
 	}
+	f.mode.Store(&mode)
 	if mode != Deferred {
 		return offer{view, all, all}
 	}
 	view = view.Defer(ferrule.DeferOptions{Names: g.Names})
 	return offer{view, g.listOf(view), all}
+}
+
+// lookUp is the view for a call, and the runtime's name of the tool. How tools are
+// listed was settled when they were; only a name that was shortened is looked up in
+// the list.
+func (f *face) lookUp(ctx context.Context, served string) (*ferrule.View, string) {
+	mode := f.mode.Load()
+	if mode == nil || shortened(served) {
+		o := f.offered(ctx)
+		return o.view, o.wire(served)
+	}
+	view := f.session.View(ctx)
+	if *mode == Deferred {
+		view = view.Defer(ferrule.DeferOptions{Names: f.client.gate.Names})
+	}
+	return view, served
+}
+
+// shortened reports whether a name looks as if it was too long: it ends in a hash.
+func shortened(served string) bool {
+	const hash = 10
+	at := len(served) - hash - len("_x")
+	return at >= 0 && strings.HasPrefix(served[at:], "_x")
 }
 
 // defersItself reports whether a client is known to keep definitions from its

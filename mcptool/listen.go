@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -189,7 +190,7 @@ func (h *listening) follow(wanted json.RawMessage) (*follows, error) {
 			streams[s] = append(streams[s], uri)
 		} else {
 			if _, err := s.do(ctx, d, methodSubscribe, setMembers(nil, pair{"uri", item})); err != nil {
-				d.client.gate.logger().Debug("subscribe", "server", s.Name, "error", err)
+				d.client.gate.logger().LogAttrs(ctx, slog.LevelDebug, "subscribe", slog.String("server", s.Name), slog.Any("error", err))
 				continue
 			}
 			f.old[uri] = s
@@ -205,7 +206,7 @@ func (h *listening) follow(wanted json.RawMessage) (*follows, error) {
 		params := setMembers(d.given, pair{"notifications", setMembers(nil, pair{"resourceSubscriptions", text})})
 		f.streams.Go(func() {
 			if _, err := s.do(ctx, d, methodListen, params); err != nil && ctx.Err() == nil {
-				d.client.gate.logger().Warn("listen to a server", "server", s.Name, "error", err)
+				d.client.gate.logger().LogAttrs(ctx, slog.LevelWarn, "listen to a server", slog.String("server", s.Name), slog.Any("error", err))
 			}
 		})
 	}
@@ -226,7 +227,7 @@ func (f *follows) end() {
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), unfollowTime)
 		if _, err := s.do(ctx, d, methodUnsubscribe, setMembers(nil, pair{"uri", quote(uri)})); err != nil {
-			d.client.gate.logger().Debug("unsubscribe", "server", s.Name, "error", err)
+			d.client.gate.logger().LogAttrs(ctx, slog.LevelDebug, "unsubscribe", slog.String("server", s.Name), slog.Any("error", err))
 		}
 		cancel()
 	}

@@ -228,13 +228,15 @@ func (m message) append(b []byte) []byte {
 // appendFlat appends JSON without line breaks. A string of JSON has none, so that
 // those there are stand between its parts and mean nothing.
 func appendFlat(b []byte, raw json.RawMessage) []byte {
-	for {
-		i := bytes.IndexAny(raw, "\n\r")
-		if i < 0 {
-			return append(b, raw...)
-		}
-		b, raw = append(b, raw[:i]...), raw[i+1:]
+	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 {
+		return append(b, raw...)
 	}
+	for _, c := range raw {
+		if c != '\n' && c != '\r' {
+			b = append(b, c)
+		}
+	}
+	return b
 }
 
 // maxBatch is how many messages a batch may have.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -42,10 +43,10 @@ func kindName(kind byte) string {
 
 // each gives the members of an object in their order, those of one name as often
 // as they are there.
-func each(raw json.RawMessage, f func(key string, value json.RawMessage)) bool {
+func each(raw json.RawMessage, f func(key string, value json.RawMessage)) {
 	s := scanner{b: raw}
 	s.space()
-	return s.object(f)
+	s.object(f)
 }
 
 // items are the items of an array; ok is false where it is none.
@@ -231,11 +232,18 @@ func appendString(b []byte, text string) []byte {
 	return append(b, '"')
 }
 
-// short is a text of a stranger, as an error names it.
+// short is a text of a stranger, as an error names it: what could steer a terminal
+// is not in it.
 func short(text string) string {
 	const most = 80
+	cut := ""
 	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
+		text, cut = text[:most], "…"
 	}
-	return text
+	return strings.Map(func(r rune) rune {
+		if r != ' ' && !unicode.IsGraphic(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ToValidUTF8(text, "")) + cut
 }

@@ -116,6 +116,20 @@ func TestQuote(t *testing.T) {
 	}
 }
 
+func TestShort(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"plain é":               "plain é",
+		"\x1b[2Jgone\a":         "\uFFFD[2Jgone\uFFFD",
+		"a\xffb":                "ab",
+		strings.Repeat("é", 50): strings.Repeat("é", 40) + "…",
+	} {
+		if got := short(text); got != want {
+			t.Errorf("short(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
 // A set of members changes these and nothing else, as encoding/json reads it.
 func FuzzSetMembers(f *testing.F) {
 	f.Add([]byte(`{"a":1, "b" : {"a":[]} }`), "a", `"x"`, "c")

@@ -1,21 +1,21 @@
 package mcptool
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"math/bits"
 )
 
-// maxDepth is how deep arrays and objects may be nested, as in encoding/json.
-const maxDepth = 10_000
-
 // scanner reads JSON text once, from left to right, and says whether it is JSON.
 // It makes nothing of what it reads: parts are slices of the text. That text is
 // UTF-8 is for its user to check.
+//
+// It has no limit of depth, and does not recurse: of a message that is too deep
+// for who reads it the rest is still to be known, above all whom it answers.
 type scanner struct {
-	b     []byte
-	i     int
-	depth int
+	b []byte
+	i int
 }
 
 func (s *scanner) space() {
@@ -45,11 +45,43 @@ func (s *scanner) atEnd() bool {
 
 // value reads one value.
 func (s *scanner) value() bool {
-	switch c := s.peek(); c {
-	case '{':
-		return s.object(nil)
-	case '[':
-		return s.array(nil)
+	var few [64]byte
+	inside := few[:0] // the ends of the objects and arrays around what is read
+	for {
+		switch c := s.peek(); c {
+		case '{', '[':
+			end := c + 2 // the code of } or ]
+			s.i++
+			if s.space(); s.peek() != end {
+				if inside = append(inside, end); end == '}' && !s.key() {
+					return false
+				}
+				continue
+			}
+			s.i++
+		default:
+			if !s.scalar(c) {
+				return false
+			}
+		}
+		for more := false; !more; {
+			if len(inside) == 0 {
+				return true
+			}
+			last := len(inside) - 1
+			var ok bool
+			if more, ok = s.more(inside[last]); !ok || more && inside[last] == '}' && !s.key() {
+				return false
+			}
+			if !more {
+				inside = inside[:last]
+			}
+		}
+	}
+}
+
+func (s *scanner) scalar(first byte) bool {
+	switch first {
 	case '"':
 		return s.text()
 	case 't':
@@ -58,54 +90,58 @@ func (s *scanner) value() bool {
 		return s.word("false")
 	case 'n':
 		return s.word("null")
-	default:
-		return s.number()
 	}
+	return s.number()
 }
 
-// object reads an object, and gives each member to f if there is one.
+// key reads the name of a member, up to its value.
+func (s *scanner) key() bool {
+	if s.peek() != '"' || !s.text() {
+		return false
+	}
+	if s.space(); s.peek() != ':' {
+		return false
+	}
+	s.i++
+	s.space()
+	return true
+}
+
+// object reads an object, and gives each member to f.
 func (s *scanner) object(f func(key string, value json.RawMessage)) bool {
-	if s.depth++; s.peek() != '{' || s.depth > maxDepth {
+	if s.peek() != '{' {
 		return false
 	}
 	s.i++
 	if s.space(); s.peek() == '}' {
-		s.i, s.depth = s.i+1, s.depth-1
+		s.i++
 		return true
 	}
 	for {
 		from := s.i
-		if s.peek() != '"' || !s.text() {
+		if !s.key() {
 			return false
 		}
-		key := s.b[from:s.i]
-		if s.space(); s.peek() != ':' {
-			return false
-		}
-		s.i++
-		s.space()
+		name, _ := unquote(bytes.TrimRight(s.b[from:s.i], ": \n\t\r"))
 		at := s.i
 		if !s.value() {
 			return false
 		}
-		if f != nil {
-			name, _ := unquote(key)
-			f(name, s.b[at:s.i:s.i])
-		}
-		if more, ok := s.more('}'); !more {
+		f(name, s.b[at:s.i:s.i])
+		if more, ok := s.more('}'); !more || !ok {
 			return ok
 		}
 	}
 }
 
-// array reads an array, and gives each item to f if there is one.
+// array reads an array, and gives each item to f.
 func (s *scanner) array(f func(item json.RawMessage)) bool {
-	if s.depth++; s.peek() != '[' || s.depth > maxDepth {
+	if s.peek() != '[' {
 		return false
 	}
 	s.i++
 	if s.space(); s.peek() == ']' {
-		s.i, s.depth = s.i+1, s.depth-1
+		s.i++
 		return true
 	}
 	for {
@@ -113,10 +149,8 @@ func (s *scanner) array(f func(item json.RawMessage)) bool {
 		if !s.value() {
 			return false
 		}
-		if f != nil {
-			f(s.b[at:s.i:s.i])
-		}
-		if more, ok := s.more(']'); !more {
+		f(s.b[at:s.i:s.i])
+		if more, ok := s.more(']'); !more || !ok {
 			return ok
 		}
 	}
@@ -126,13 +160,15 @@ func (s *scanner) array(f func(item json.RawMessage)) bool {
 func (s *scanner) more(end byte) (more, ok bool) {
 	s.space()
 	c := s.peek()
+	if c != ',' && c != end {
+		return false, false
+	}
 	s.i++
 	if c == end {
-		s.depth--
 		return false, true
 	}
 	s.space()
-	return c == ',', false
+	return true, true
 }
 
 func (s *scanner) word(w string) bool {

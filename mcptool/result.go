@@ -22,10 +22,10 @@ func (d *dialogue) callTool() (json.RawMessage, error) {
 	if kindOf(arguments) == 'n' {
 		arguments = nil
 	}
-	o := d.face.offered(d.ctx)
-	call := tool.Call{ID: d.callID(), Name: o.wire(name), Input: arguments}
+	view, wire := d.face.lookUp(d.ctx, name)
+	call := tool.Call{ID: d.callID(), Name: wire, Input: arguments}
 	watch := d.watch()
-	res := o.view.DoTurn(withExchange(d.ctx, d), ferrule.TurnOptions{Apart: true, Observe: watch.observe}, call)[0]
+	res := view.DoTurn(withExchange(d.ctx, d), ferrule.TurnOptions{Apart: true, Observe: watch.observe}, call)[0]
 	watch.end()
 	return d.resultOf(name, res)
 }

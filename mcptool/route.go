@@ -3,6 +3,7 @@ package mcptool
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 )
@@ -78,7 +79,7 @@ func (d *dialogue) gather(servers []*server, change func(*server, json.RawMessag
 	for _, s := range servers {
 		list, err := s.list(d.ctx, d.method)
 		if err != nil {
-			d.client.gate.logger().Warn("list", "server", s.Name, "method", d.method, "error", err)
+			d.client.gate.logger().LogAttrs(d.ctx, slog.LevelWarn, "list", slog.String("server", s.Name), slog.String("method", d.method), slog.Any("error", err))
 			failed = err
 			continue
 		}
@@ -206,7 +207,7 @@ func (d *dialogue) setLevel() (json.RawMessage, error) {
 	for _, s := range servers {
 		answer, err := d.relay(s, d.given)
 		if err != nil {
-			d.client.gate.logger().Warn("set the level of logs", "server", s.Name, "error", err)
+			d.client.gate.logger().LogAttrs(d.ctx, slog.LevelWarn, "set the level of logs", slog.String("server", s.Name), slog.Any("error", err))
 			failed = err
 			continue
 		}

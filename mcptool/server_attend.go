@@ -42,14 +42,17 @@ func (s *server) attend(ctx context.Context, l link) error {
 		if ttl > 0 && !can.tools.changes {
 			old.Reset(ttl)
 		}
+		switch {
+		case err == nil:
+			s.enter(stateReady, "")
+		case errors.Is(err, errRegister):
+			s.enter(stateFailed, err.Error())
+			return nil
+		}
 		return err
 	}
-	if err := list(); errors.Is(err, errRegister) {
-		s.enter(stateFailed, err.Error())
-	} else if err != nil {
+	if err := list(); err != nil {
 		return fmt.Errorf("server %s was reached, but its tools could not be listed: %w", s.Name, err)
-	} else {
-		s.enter(stateReady, "")
 	}
 	s.settle()
 	for {
@@ -147,6 +150,10 @@ func capabilitiesOf(g *greeting) capabilities {
 	}
 	return capabilities{of("tools"), of("prompts"), of("resources")}
 }
+
+// unsaid reports whether the server said nothing at all: some of the first ones
+// do not, and have tools.
+func (c capabilities) unsaid() bool { return c == capabilities{} }
 
 // toListenFor are the params of subscriptions/listen; nil: there is nothing to
 // hear.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // errTimeout is in the tree of an error about a server that took too long.
@@ -20,6 +22,8 @@ type timeoutError struct {
 func (e *timeoutError) Error() string {
 	return fmt.Sprintf("server %s did not answer within %s", e.server, e.after)
 }
+
+func (s *server) tooLong() error { return &timeoutError{s.Name, s.timeout()} }
 
 func (e *timeoutError) Unwrap() error { return errTimeout }
 
@@ -78,17 +82,20 @@ func (k *clock) end() {
 type asking struct {
 	exchange
 	clock *clock
-	quiet bool // the client wants no log messages
+	env   *tool.Env // of the call; nil: it is no call of a tool
+	quiet bool      // the client wants no log messages
 }
 
 func (x *asking) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	x.clock.stop()
 	defer x.clock.start()
+	defer x.env.Aside()()
 	return x.exchange.request(ctx, method, params)
 }
 
 func (x *asking) input(ctx context.Context, required json.RawMessage) (responses, state json.RawMessage, err error) {
 	x.clock.stop()
 	defer x.clock.start()
+	defer x.env.Aside()()
 	return x.exchange.input(ctx, required)
 }

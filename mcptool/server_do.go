@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // maxRounds is how often a server may ask for input within one request.
@@ -19,12 +21,12 @@ const maxRounds = 100
 // sent), errTimeout, or context.Cause. What else there is: the connection broke,
 // and the request may have run.
 func (s *server) do(ctx context.Context, x exchange, method string, params json.RawMessage) (json.RawMessage, error) {
-	ctx, k := newClock(ctx, s.timeout(), &timeoutError{s.Name, s.timeout()})
+	ctx, k := newClock(ctx, s.timeout(), s.tooLong())
 	defer k.end()
 	if method == methodListen {
 		k.stop() // for ever
 	}
-	ask := &asking{exchange: x, clock: k, quiet: x.era() == newEra && logLevel(params) == ""}
+	ask := &asking{exchange: x, clock: k, env: tool.From(ctx), quiet: x.era() == newEra && logLevel(params) == ""}
 	for range maxRounds {
 		result, spoken, err := s.send(ctx, ask, method, params)
 		if err != nil || spoken == oldEra || textMember(result, "resultType") != "input_required" {

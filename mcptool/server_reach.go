@@ -4,8 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
 	"time"
 )
 
@@ -21,10 +26,15 @@ var errUnreachable = errors.New("it cannot be reached")
 type unreachableError struct {
 	server, place string
 	cause         error
+	advice        string // for a person; "": none
 }
 
 func (e *unreachableError) Error() string {
-	return fmt.Sprintf("server %s (%s) cannot be reached: %s", e.server, e.place, e.cause)
+	text := fmt.Sprintf("server %s (%s) cannot be reached: %s", e.server, e.place, e.cause)
+	if e.advice != "" {
+		text += ". " + e.advice
+	}
+	return text
 }
 
 func (e *unreachableError) Unwrap() []error { return []error{errUnreachable, e.cause} }
@@ -34,11 +44,8 @@ func (e *unreachableError) Unwrap() []error { return []error{errUnreachable, e.c
 func (s *server) reach(ctx context.Context, who introduction, hears *listener) (link, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, connectTime, fmt.Errorf("it did not answer within %s", connectTime))
 	defer cancel()
-	var errs []error
-	for _, e := range s.ways(who.version) {
-		if s.lacksEra(e) {
-			continue
-		}
+	var last error
+	for _, e := range s.knownWays(who.version) {
 		l, err := s.dial(ctx, inEra(who, e), hears)
 		if err == nil {
 			if l.greeting().era != e {
@@ -47,18 +54,48 @@ func (s *server) reach(ctx context.Context, who introduction, hears *listener) (
 			return l, nil
 		}
 		if ctx.Err() != nil {
-			return nil, &unreachableError{s.Name, s.place(), errors.Join(context.Cause(ctx), err)}
+			if late := context.Cause(ctx); !errors.Is(err, late) {
+				err = fmt.Errorf("%w: %w", late, err)
+			}
+			return nil, s.unreachable(err)
 		}
-		errs = append(errs, err)
-		if !errors.Is(err, errOtherEra) {
+		if last = err; !errors.Is(err, errOtherEra) {
 			break
 		}
 		s.lack(e)
 	}
-	if len(errs) == 0 {
-		errs = append(errs, errors.New("it speaks no version of the protocol that is known"))
+	return nil, s.unreachable(last)
+}
+
+// knownWays are the eras to try, without those that the server is known to lack.
+// A server that seems to lack all has not been well, and is asked anew.
+func (s *server) knownWays(version string) []era {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.ways(version)
+	left := slices.DeleteFunc(slices.Clone(all), func(e era) bool { return s.lacks[e] })
+	if len(left) > 0 {
+		return left
 	}
-	return nil, &unreachableError{s.Name, s.place(), errs[len(errs)-1]}
+	s.lacks = [2]bool{}
+	return all
+}
+
+// unreachable says why there is no connection, and what to do about it.
+func (s *server) unreachable(err error) error {
+	e := &unreachableError{server: s.Name, place: s.place(), cause: err}
+	_, noDir := os.Stat(s.Dir)
+	switch {
+	case len(s.Command) > 0 && s.Dir != "" && noDir != nil:
+		e.advice = "Its folder is not there: " + s.Dir
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		e.advice = "Is the program installed, and in PATH?"
+	case errors.Is(err, errChildEnded):
+		e.advice = "Run its command in a terminal to see more."
+	case errors.Is(err, syscall.ECONNREFUSED):
+		e.advice = "Is it running?"
+	}
+	return e
 }
 
 // inEra is an introduction in another era, if need be.

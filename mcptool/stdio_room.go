@@ -19,11 +19,6 @@ type room interface {
 
 var _ room = (*client)(nil)
 
-func (c *client) until(f func()) (stop func() bool) { return context.AfterFunc(context.TODO(), f) }
-
-// closing says that the gateway takes no more requests.
-func (g *Gateway) closing() bool { return false }
-
 // joins is how a door gets a client into a room.
 type joins func(j joining) (room, error)
 

@@ -32,9 +32,9 @@ func openConsole(t *testing.T) *console {
 	c := &console{hall: newHall(), t: t, in: inW, out: bufio.NewReader(outR), stop: stop, err: make(chan error, 1)}
 	go func() {
 		c.err <- serveStdio(ctx, inR, outW, tool.Caller{Principal: "me"}, c.join, nil)
-		outW.Close()
+		_ = outW.Close()
 	}()
-	t.Cleanup(func() { inW.Close(); outR.Close() })
+	t.Cleanup(func() { _, _ = inW.Close(), outR.Close() })
 	return c
 }
 
@@ -85,7 +85,7 @@ func TestStdio(t *testing.T) {
 		if got, want := c.hear(), `{"jsonrpc":"2.0","id":3,"result":{}}`; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		c.in.Close()
+		_ = c.in.Close()
 		if err := soonFrom(t, c.err, "the end"); err != nil {
 			t.Errorf("got %v, want nil", err)
 		}
@@ -143,14 +143,14 @@ func TestStdio(t *testing.T) {
 			t.Errorf("got %s, want a fault", got)
 		}
 		c.stop(errors.New("enough"))
-		go io.Copy(io.Discard, c.out)
-		soonFrom(t, c.err, "the end")
+		go func() { _, _ = io.Copy(io.Discard, c.out) }()
+		_ = soonFrom(t, c.err, "the end")
 	})
 	t.Run("M2 at the end of the input requests are finished", func(t *testing.T) {
 		c := openConsole(t)
 		c.say(rpc(1, "wait", `{}`))
 		soonFrom(t, c.started, "the request")
-		c.in.Close()
+		_ = c.in.Close()
 		close(c.let)
 		if got, want := c.hear(), `{"jsonrpc":"2.0","id":1,"result":{}}`; got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -178,7 +178,7 @@ func TestStdio(t *testing.T) {
 		c.say(rpc(1, "talk", `{}`), rpc(2, "talk", `{}`))
 		start := time.Now()
 		c.stop(errors.New("enough"))
-		soonFrom(t, c.err, "the end")
+		_ = soonFrom(t, c.err, "the end")
 		if d := time.Since(start); d > 4*stdioStop {
 			t.Errorf("it took %v", d)
 		}
@@ -186,7 +186,7 @@ func TestStdio(t *testing.T) {
 	t.Run("M2 an output that fails ends it", func(t *testing.T) {
 		h := newHall()
 		inR, inW := io.Pipe()
-		defer inW.Close()
+		defer func() { _ = inW.Close() }()
 		why := errors.New("broken")
 		err := make(chan error, 1)
 		go func() {

@@ -306,13 +306,19 @@ func (s *testServer) pipe(t *testing.T, hears listener) *pipeLink {
 		if err := s.serve(t.Context(), fromClient, toClient); err != nil {
 			t.Error(err)
 		}
-		toClient.Close()
+		closePipes(toClient)
 	})
 	l := newPipeLink(t.Context(), fromServer, toServer, hears, nil, func() {
-		toServer.Close()
-		fromServer.Close()
+		closePipes(toServer, fromServer)
 		served.Wait()
 	})
 	t.Cleanup(l.close)
 	return l
+}
+
+// closePipes closes pipes in memory, which cannot fail.
+func closePipes(all ...io.Closer) {
+	for _, c := range all {
+		_ = c.Close()
+	}
 }

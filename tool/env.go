@@ -34,6 +34,8 @@ type Host struct {
 		WentOn(name string)
 		// AtEnd has f called when the session ends, and reports whether it will be.
 		AtEnd(f func()) bool
+		// Aside has the call hold up no other of its session until back is called.
+		Aside() (back func())
 	}
 }
 
@@ -184,6 +186,17 @@ func (e *Env) AtEnd(f func()) bool {
 }
 
 // errNoSecrets is what a call gets that runs where no secrets are kept.
+// Aside says that the call waits for somebody outside, its client say: until back
+// is called it holds up no other call of its session. back waits until nothing runs
+// that the call must not run beside, or the call is over. It may be said again
+// meanwhile: the last back counts. A tool without an Env waits like any other.
+func (e *Env) Aside() (back func()) {
+	if e == nil || e.host.Outside == nil {
+		return func() {}
+	}
+	return e.host.Outside.Aside()
+}
+
 var errNoSecrets = errors.New("no secrets here: the call runs without a runtime, or the runtime has no source of secrets")
 
 // Secret uses a secret inside a function: one that the tool names in

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -83,5 +84,59 @@ PASS
 		if got := fmt.Sprint(tried, " ", err); got != tt.want {
 			t.Errorf("%s: effort = %q, want %q", tt.name, got, tt.want)
 		}
+	}
+}
+
+func TestFinding(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"a finding", "--- FAIL: FuzzA (0.02s)\n    --- FAIL: FuzzA (0.00s)\n        a_test.go:3: bad\n    \n    Failing input written to testdata/fuzz/FuzzA/1f\n    To re-run:\n    go test -run=FuzzA/1f\nFAIL\n", "testdata/fuzz/FuzzA/1f"},
+		{"a failing seed", "failure while testing seed corpus entry: FuzzA/seed#0\n--- FAIL: FuzzA (0.01s)\n    a_test.go:3: bad\nFAIL\n", ""},
+		{"does not build", "a_test.go:3: undefined: x\nFAIL\n", ""},
+	} {
+		if got := finding(tt.in); got != tt.want {
+			t.Errorf("%s: finding = %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A module with a target that fails, in three ways; only what a search found is
+// reported without failing.
+func TestFuzzReport(t *testing.T) {
+	const (
+		finds = `f.Add(1); f.Fuzz(func(t *testing.T, n int) { if n != 1 { t.Error("found it") } })`
+		seed  = `f.Add(1); f.Fuzz(func(t *testing.T, n int) { t.Error("a bad seed") })`
+	)
+	for _, tt := range []struct {
+		name, body string
+		report     bool
+		want, err  string
+	}{
+		{"a find is reported", finds, true, "found, not gating: keep it as a seed and mend it", ""},
+		{"a find fails", finds, false, "found it", "FuzzA in m: exit status 1"},
+		{"a seed fails", seed, true, "a bad seed", "FuzzA in m: exit status 1"},
+		{"does not build", "x", true, "", "go test -list"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			for name, text := range map[string]string{
+				"go.mod":    "module m\n\ngo 1.26\n",
+				"a_test.go": "package m\n\nimport \"testing\"\n\nfunc FuzzA(f *testing.F) { " + tt.body + " }\n",
+			} {
+				if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var out strings.Builder
+			err := fuzz(t.Context(), &out, time.Second, tt.report)
+			if !strings.HasPrefix(text(err), tt.err) || (err == nil) != (tt.err == "") {
+				t.Errorf("fuzz = %q, want %q", text(err), tt.err)
+			}
+			if !strings.Contains(out.String(), tt.want) {
+				t.Errorf("printed %q, want %q in it", out.String(), tt.want)
+			}
+			if tt.report && tt.err == "" && !strings.Contains(out.String(), "go test fuzz v1\nint(") {
+				t.Errorf("printed %q, want the input in it", out.String())
+			}
+		})
 	}
 }

@@ -63,7 +63,8 @@ type suite struct {
 // that the second run is served from go's test cache. The error of a run with
 // failing tests is not returned: the suite says it better.
 func goTest(ctx context.Context, dir string, more []string, ended func(*suite, *report)) (*suite, error) {
-	args := append([]string{"test", "-race", "-json"}, more...)
+	// A test that hangs is told long before go's own ten minutes are over.
+	args := append([]string{"test", "-race", "-json", "-timeout", "4m"}, more...)
 	cmd := exec.CommandContext(ctx, "go", append(args, "./...")...)
 	cmd.Dir = dir
 	cmd.Stderr = os.Stderr

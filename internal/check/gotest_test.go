@@ -175,3 +175,37 @@ func text(err error) string {
 	}
 	return err.Error()
 }
+
+func TestFailuresAreNamedAtTheEnd(t *testing.T) {
+	s, err := readEvents(strings.NewReader(failing+unbuilt+passing), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int]string{
+		9: "failed: m/f TestF, did not end: m/f TestG, failed: m/b",
+		1: "failed: m/f TestF, and 2 more",
+	} {
+		if got := strings.Join(s.failures(n), ", "); got != want {
+			t.Errorf("failures(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestLongOutputIsCut(t *testing.T) {
+	var out strings.Builder
+	writeLines(&out, strings.SplitAfter(strings.Repeat("goroutine\n", mostLines+7), "\n"))
+	if got, want := strings.Count(out.String(), "goroutine"), mostLines; got != want {
+		t.Errorf("printed %d lines, want %d", got, want)
+	}
+	if want := "… and 8 more lines\n"; !strings.HasSuffix(out.String(), want) {
+		t.Errorf("printed %q at the end, want %q", out.String()[out.Len()-40:], want)
+	}
+}
+
+func TestPackageLimit(t *testing.T) {
+	for ci, want := range map[string]time.Duration{"": 45 * time.Second, "true": 75 * time.Second} {
+		if got := packageLimit(ci); got != want {
+			t.Errorf("packageLimit(%q) = %s, want %s", ci, got, want)
+		}
+	}
+}

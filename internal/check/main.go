@@ -2,7 +2,7 @@
 //
 //	go run ./internal/check test [-C dir] [-limit 45s] [-- go test flags]
 //	go run ./internal/check rules
-//	go run ./internal/check fuzz [-time 6s]
+//	go run ./internal/check fuzz [-time 6s] [-report]
 //
 // It exists because the output of go test answers too few questions: which
 // package is slow, what was skipped and why, which rule of docs/spec.md has a
@@ -24,7 +24,7 @@ import (
 
 const usage = `usage: check test [-C dir] [-limit 45s] [-- go test flags]
        check rules
-       check fuzz [-time 6s]`
+       check fuzz [-time 6s] [-report]`
 
 // errUsage marks a wrong command line, which exits with 2 instead of 1.
 var errUsage = errors.New("wrong usage")
@@ -59,7 +59,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	switch args[0] {
 	case "test":
 		dir := flags.String("C", ".", "run in this directory")
-		limit := flags.Duration("limit", 45*time.Second, "the most a package may take")
+		limit := flags.Duration("limit", packageLimit(os.Getenv("CI")), "the most a package may take")
 		if err := flags.Parse(args[1:]); err != nil {
 			return fmt.Errorf("%w: %w", errUsage, err)
 		}
@@ -71,10 +71,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return rules(ctx, out, "docs/spec.md", "docs/rules.txt")
 	case "fuzz":
 		each := flags.Duration("time", 6*time.Second, "how long each target runs")
+		report := flags.Bool("report", false, "print what is found, and go on")
 		if err := noMore(flags, args[1:]); err != nil {
 			return err
 		}
-		return fuzz(ctx, out, *each)
+		return fuzz(ctx, out, *each, *report)
 	}
 	return fmt.Errorf("%w: got command %q, want test, rules or fuzz", errUsage, args[0])
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"strings"
 	"time"
 )
@@ -12,6 +14,9 @@ import (
 // fails when a test fails, a package takes longer than limit, or there was no
 // test at all. The arguments in more are passed on to go test.
 func test(ctx context.Context, out io.Writer, dir string, limit time.Duration, more []string) error {
+	if err := compile(ctx, dir); err != nil {
+		return err
+	}
 	var slow []string
 	s, err := goTest(ctx, dir, more, func(s *suite, p *report) {
 		p.print(out, s.builds)
@@ -24,7 +29,62 @@ func test(ctx context.Context, out io.Writer, dir string, limit time.Duration, m
 	}
 	c := s.count()
 	fmt.Fprintln(out, c)
+	for _, name := range s.failures(mostNamed) {
+		fmt.Fprintf(out, "  %s\n", name)
+	}
 	return judge(c, slow, limit)
+}
+
+// packageLimit is the most that a package's tests may take. In CI other work
+// runs on the same cores.
+func packageLimit(ci string) time.Duration {
+	if ci == "true" {
+		return 75 * time.Second
+	}
+	return 45 * time.Second
+}
+
+// compile builds all tests without running them: what a compiler takes from the
+// cores is not the time of the tests that run beside it. Its faults are told by
+// the run of the tests, which says more.
+func compile(ctx context.Context, dir string) error {
+	cmd := exec.CommandContext(ctx, "go", "list", "-race", "-test", "-export", "-deps", "./...")
+	cmd.Dir = dir
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && (!errors.As(err, &exit) || ctx.Err() != nil) {
+		return fmt.Errorf("go list: %w", err)
+	}
+	return nil
+}
+
+// mostNamed is how many failures are named again at the end: what each printed
+// stands above, perhaps far above.
+const mostNamed = 20
+
+// failures names what failed or did not end, with its package, n at most.
+func (s *suite) failures(n int) []string {
+	var names []string
+	for _, p := range s.packages {
+		if p.verdict != failed {
+			continue
+		}
+		before := len(names)
+		for _, t := range p.tests {
+			switch t.verdict {
+			case failed:
+				names = append(names, "failed: "+p.name+" "+t.name)
+			case unfinished:
+				names = append(names, "did not end: "+p.name+" "+t.name)
+			}
+		}
+		if len(names) == before {
+			names = append(names, "failed: "+p.name)
+		}
+	}
+	if more := len(names) - n; more > 0 {
+		names = append(names[:n], fmt.Sprintf("and %d more", more))
+	}
+	return names
 }
 
 // judge says why a run is not good, or nil.
@@ -96,7 +156,15 @@ func reason(output []string) string {
 	return strings.Join(said, " ")
 }
 
+// mostLines is how much of what one test printed is shown. A test that timed out
+// prints where each goroutine was, the ones that matter first.
+const mostLines = 500
+
 func writeLines(out io.Writer, lines []string) {
+	if more := len(lines) - mostLines; more > 0 {
+		defer fmt.Fprintf(out, "        … and %d more lines\n", more)
+		lines = lines[:mostLines]
+	}
 	for _, line := range lines {
 		if !frame(strings.TrimSpace(line)) {
 			fmt.Fprintf(out, "        %s\n", strings.TrimRight(line, "\n"))

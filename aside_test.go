@@ -1,0 +1,111 @@
+package ferrule_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// diary notes when calls of one session, which must not overlap, do what.
+type diary struct {
+	view  *ferrule.View
+	began time.Time
+	mu    sync.Mutex
+	lines []string
+}
+
+func (d *diary) note(what string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lines = append(d.lines, what+" "+time.Since(d.began).String())
+}
+
+// inDiary is a bubble with a tool that does what its argument says.
+func inDiary(t *testing.T, f func(ctx context.Context, d *diary, script func(name string, run func(context.Context)))) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		rt := &ferrule.Runtime{Policy: allowAll}
+		d := &diary{began: time.Now()}
+		f(t.Context(), d, func(name string, run func(context.Context)) {
+			x, err := tool.New(tool.Info{Name: name, Description: "Do it.", Cooperative: true, Cancel: true}, func(ctx context.Context, _ struct{}) (string, error) {
+				run(ctx)
+				return "", context.Cause(ctx)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			done(t, rt.Add(x))
+			d.view = rt.Session(tool.Caller{Session: "s"}).View(t.Context())
+		})
+	})
+}
+
+func (d *diary) do(ctx context.Context, wait *sync.WaitGroup, after time.Duration, name string) {
+	v := d.view
+	wait.Go(func() {
+		time.Sleep(after)
+		v.DoTurn(ctx, apart, tool.Call{Name: name, Input: []byte("{}")})
+	})
+}
+
+func TestAside(t *testing.T) {
+	t.Parallel()
+	t.Run("M2 a call that waits for its client holds up nobody, and goes on when nothing is in its way", func(t *testing.T) {
+		t.Parallel()
+		inDiary(t, func(ctx context.Context, d *diary, script func(string, func(context.Context))) {
+			script("asks", func(ctx context.Context) {
+				d.note("asks")
+				back := tool.From(ctx).Aside()
+				again := tool.From(ctx).Aside() // two questions at once
+				time.Sleep(2 * time.Second)
+				again()
+				d.note("one answer")
+				time.Sleep(2 * time.Second)
+				back()
+				d.note("goes on")
+			})
+			script("long", func(context.Context) { d.note("long"); time.Sleep(5 * time.Second); d.note("long ends") })
+			script("last", func(context.Context) { d.note("last") })
+			var wait sync.WaitGroup
+			d.do(ctx, &wait, 0, "asks")
+			d.do(ctx, &wait, time.Second, "long")
+			d.do(ctx, &wait, 5*time.Second, "last") // behind who had begun
+			wait.Wait()
+			want := []string{"asks 0s", "long 1s", "one answer 2s", "long ends 6s", "goes on 6s", "last 6s"}
+			if !slices.Equal(d.lines, want) {
+				t.Errorf("got %q\nwant %q", d.lines, want)
+			}
+		})
+	})
+	t.Run("D6 one that is stopped before it may go on is out at once", func(t *testing.T) {
+		t.Parallel()
+		inDiary(t, func(ctx context.Context, d *diary, script func(string, func(context.Context))) {
+			cancelled, cancel := context.WithCancel(ctx)
+			script("asks", func(ctx context.Context) {
+				tool.From(ctx).Aside()()
+				back := tool.From(ctx).Aside()
+				time.Sleep(2 * time.Second)
+				back()
+				d.note("back")
+			})
+			script("long", func(context.Context) { time.Sleep(8 * time.Second); d.note("long ends") })
+			script("last", func(context.Context) { d.note("last") })
+			var wait sync.WaitGroup
+			d.do(cancelled, &wait, 0, "asks")
+			d.do(ctx, &wait, time.Second, "long")
+			d.do(ctx, &wait, 4*time.Second, "last")
+			time.Sleep(3 * time.Second)
+			cancel()
+			wait.Wait()
+			if want := []string{"back 3s", "long ends 9s", "last 9s"}; !slices.Equal(d.lines, want) {
+				t.Errorf("got %q\nwant %q", d.lines, want)
+			}
+		})
+	})
+}

@@ -1,0 +1,98 @@
+// Calls tools of one server, one after the other, with the official TypeScript
+// client of either generation, and prints the list of tools and each result as a
+// JSON line. What to do comes as JSON on stdin:
+//
+//   {"packages": dir, "generation": "2025" | "2026", "list": true,
+//    "server": {"url"} | {"command", "args", "env", "cwd"},
+//    "calls": [{"name", "arguments"}], "atOnce": true, "who": "name"}
+//
+// atOnce makes all calls at the same time; who is what it answers to questions.
+import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+const todo = JSON.parse(await text(process.stdin));
+const load = path => import(pathToFileURL(join(todo.packages, '@modelcontextprotocol', path)));
+
+// What the server may ask for is always answered in the same way.
+const answers = {
+  elicitation: ({ params }) => ({
+    action: 'accept',
+    content: todo.who ? { by: todo.who, asked: params.message } : fill(params.requestedSchema),
+  }),
+  sampling: ({ params }) => ({
+    role: 'assistant', model: 'none', stopReason: 'endTurn',
+    content: { type: 'text', text: `${params.messages.length} messages` },
+  }),
+  roots: () => ({ roots: [{ uri: 'file:///e2e', name: 'e2e' }] }),
+};
+
+// fill makes a form's content: defaults, else something that its schema allows.
+function fill(schema) {
+  const content = {};
+  for (const [name, p] of Object.entries(schema?.properties ?? {})) {
+    const choice = p.enum?.[0] ?? p.oneOf?.[0]?.const;
+    const many = p.items?.enum ?? p.items?.anyOf?.map(o => o.const);
+    if (p.default !== undefined) content[name] = p.default;
+    else if (choice !== undefined) content[name] = choice;
+    else if (many) content[name] = many.slice(0, Math.max(1, p.minItems ?? 1));
+    else if (p.type === 'boolean') content[name] = true;
+    else if (p.type === 'number' || p.type === 'integer') content[name] = p.minimum ?? 1;
+    else if (p.format === 'email') content[name] = 'a@example.com';
+    else if (p.format === 'uri') content[name] = 'https://example.com';
+    else if (p.format === 'date') content[name] = '2026-01-01';
+    else if (p.format === 'date-time') content[name] = '2026-01-01T00:00:00Z';
+    else content[name] = 'x'.repeat(Math.max(1, p.minLength ?? 1));
+  }
+  return content;
+}
+
+async function connect() {
+  const info = { name: 'e2e', version: '1' };
+  const capabilities = { elicitation: { form: {} }, sampling: {}, roots: { listChanged: true } };
+  let client, transports;
+  if (todo.generation === '2025') {
+    const [{ Client }, http, stdio, types] = await Promise.all(
+      ['index.js', 'streamableHttp.js', 'stdio.js'].map(f => load(`sdk/dist/esm/client/${f}`)).concat(load('sdk/dist/esm/types.js')));
+    client = new Client(info, { capabilities });
+    client.setRequestHandler(types.ElicitRequestSchema, answers.elicitation);
+    client.setRequestHandler(types.CreateMessageRequestSchema, answers.sampling);
+    client.setRequestHandler(types.ListRootsRequestSchema, answers.roots);
+    transports = { ...http, ...stdio };
+  } else {
+    const [all, stdio] = await Promise.all([load('client/dist/index.mjs'), load('client/dist/stdio.mjs')]);
+    client = new all.Client(info, { capabilities, versionNegotiation: { mode: 'auto' } });
+    client.setRequestHandler('elicitation/create', answers.elicitation);
+    client.setRequestHandler('sampling/createMessage', answers.sampling);
+    client.setRequestHandler('roots/list', answers.roots);
+    transports = { ...all, ...stdio };
+  }
+  const { url, ...command } = todo.server;
+  const transport = url
+    ? new transports.StreamableHTTPClientTransport(new URL(url))
+    : new transports.StdioClientTransport({ stderr: 'ignore', ...command });
+  await client.connect(transport);
+  return client;
+}
+
+const say = line => process.stdout.write(JSON.stringify(line) + '\n');
+const client = await connect();
+const tools = [];
+let cursor;
+do {
+  const page = await client.listTools(cursor ? { cursor } : undefined);
+  tools.push(...page.tools);
+  cursor = page.nextCursor;
+} while (cursor);
+if (todo.list) say({ tools });
+const call = async ({ name, arguments: args }) => {
+  try {
+    return { name, result: await client.callTool({ name, arguments: args }) };
+  } catch (e) {
+    return { name, error: { code: e.code, message: e.message, data: e.data } };
+  }
+};
+if (todo.atOnce) (await Promise.all(todo.calls.map(call))).forEach(say);
+else for (const c of todo.calls ?? []) say(await call(c));
+await client.close();
+process.exit(0);

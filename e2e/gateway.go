@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// upstream is a server, as the configuration of the gateway names it and as
+// clients reach it without a gateway.
+type upstream struct {
+	name       string
+	command    []string
+	env        map[string]string
+	dir        string
+	url        string
+	unprefixed bool
+	era        string // forced; "": what it speaks
+}
+
+// prefixed is how a client of the gateway calls a tool of the server.
+func (u upstream) prefixed(tool string) string {
+	if u.unprefixed {
+		return tool
+	}
+	return u.name + "__" + tool
+}
+
+// gateway starts Ferrule in front of servers and returns its address, after each
+// server's tools are listed. Nothing is asked for or changed: every call is
+// allowed, and what servers say of their tools is believed.
+func (w *world) gateway(ctx context.Context, mode string, upstreams ...upstream) (url string, p *process, err error) {
+	address, err := freeAddress(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	dir, err := w.configured(address, mode, upstreams)
+	if err != nil {
+		return "", nil, err
+	}
+	cmd := exec.Command(w.program, "up", dir) //nolint:gosec,noctx // the program under test; it is stopped, not killed
+	cmd.Dir = dir
+	cmd.Env = append(w.tools.environment(), "FERRULE_HOME="+filepath.Join(dir, "home"))
+	if p, err = w.start("ferrule up", cmd); err != nil {
+		return "", nil, err
+	}
+	url = "http://" + address + "/mcp"
+	err = until(ctx, p, 60*time.Second, func(ctx context.Context) error {
+		return listed(ctx, url, upstreams)
+	})
+	return url, p, err
+}
+
+// stdioGateway is the command of a gateway that is spoken to over stdio.
+func (w *world) stdioGateway(mode string, upstreams ...upstream) (upstream, error) {
+	dir, err := w.configured("127.0.0.1:0", mode, upstreams)
+	if err != nil {
+		return upstream{}, err
+	}
+	return upstream{
+		name: "ferrule", command: []string{w.program, "mcp", dir}, dir: dir,
+		env: map[string]string{"FERRULE_HOME": filepath.Join(dir, "home")},
+	}, nil
+}
+
+// configured writes a ferrule.yaml into a folder of its own. JSON is YAML.
+func (w *world) configured(address, mode string, upstreams []upstream) (dir string, err error) {
+	if dir, err = w.folder("gateway"); err != nil {
+		return "", err
+	}
+	servers := make(map[string]any)
+	for _, u := range upstreams {
+		s := map[string]any{"trust": "own", "believe": true}
+		if u.url != "" {
+			s["url"] = u.url
+		} else {
+			s["command"], s["args"] = u.command[0], u.command[1:]
+		}
+		if len(u.env) > 0 {
+			s["env"] = u.env
+		}
+		if u.dir != "" {
+			s["dir"] = u.dir
+		}
+		if u.unprefixed {
+			s["unprefixed"] = true
+		}
+		if u.era != "" {
+			s["era"] = u.era
+		}
+		servers[u.name] = s
+	}
+	text, err := json.MarshalIndent(map[string]any{
+		"servers": servers,
+		"listen":  map[string]any{"address": address, "auth": "none", "tools": mode},
+		"policy":  map[string]any{"allow": []string{"*"}},
+	}, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(filepath.Join(dir, "ferrule.yaml"), text, 0o600)
+}
+
+// listed reports whether a tool of each server is in the gateway's list.
+func listed(ctx context.Context, url string, upstreams []upstream) error {
+	c := &wire{url: url}
+	defer c.close(context.WithoutCancel(ctx))
+	if err := c.hello(ctx); err != nil {
+		return err
+	}
+	names, err := c.toolNames(ctx)
+	if err != nil {
+		return err
+	}
+	for _, u := range upstreams {
+		if !u.unprefixed && !hasPrefix(names, u.name+"__") || len(names) == 0 {
+			return fmt.Errorf("no tool of %s is in %q", u.name, names)
+		}
+	}
+	return nil
+}
+
+func hasPrefix(names []string, prefix string) bool {
+	for _, n := range names {
+		if strings.HasPrefix(n, prefix) {
+			return true
+		}
+	}
+	return false
+}

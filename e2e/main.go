@@ -1,0 +1,131 @@
+// E2e runs the gateway as people do: real servers behind it, real clients and the
+// official conformance suites in front of it.
+//
+//	go run ./e2e [-direct] [-runs N] [-calls N] [-ferrule PROGRAM] [-data DIR] [install|PART...]
+//
+// The parts are conformance, client, elicit, servers, http and fast; without one
+// all are run. Each prints what it checked as JSON lines, the last one a summary,
+// and the program exits with 1 where something does not hold that must. What is
+// known not to hold yet is printed as missed and counts for neither.
+//
+// -direct takes the gateway out: the same suites and clients, straight to the
+// servers. That must hold by itself, or the harness is wrong.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// part is one thing that is tried.
+type part struct {
+	name string
+	run  func(context.Context, *world, *score) error
+}
+
+func parts() []part {
+	return []part{
+		{"conformance", conformance},
+		{"client", clientSuite},
+		{"elicit", elicit},
+		{"servers", servers},
+		{"http", httpServers},
+	}
+}
+
+var errFailed = errors.New("something does not hold")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		os.Exit(2)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out, log io.Writer) error {
+	w := &world{log: log, tools: tools{dir: ".tools"}}
+	flags := flag.NewFlagSet("e2e", flag.ContinueOnError)
+	flags.SetOutput(log)
+	flags.BoolVar(&w.direct, "direct", false, "straight to the servers, without the gateway")
+	flags.IntVar(&w.runs, "runs", 2, "how often each suite is run")
+	flags.IntVar(&w.calls, "calls", 2000, "how many calls are measured")
+	flags.StringVar(&w.program, "ferrule", "", "the program; default: it is built")
+	flags.StringVar(&w.data, "data", "../shared/data", "the folder of data sets")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	chosen, install, err := choose(flags.Args())
+	if err != nil {
+		return err
+	}
+	if w.tools.dir, err = filepath.Abs(w.tools.dir); err != nil {
+		return err
+	}
+	if err := w.tools.install(ctx, log); err != nil {
+		return fmt.Errorf("install: what is missing:\n%w", err)
+	}
+	if install {
+		return nil
+	}
+	if err := w.open(ctx); err != nil {
+		return err
+	}
+	defer w.close()
+	failed := false
+	for _, p := range chosen {
+		start := time.Now()
+		s := &score{part: p.name, out: out}
+		if err := p.run(ctx, w, s); err != nil {
+			s.fail("it ran to its end", err.Error())
+		}
+		w.rest() // what a part has left running
+		s.summary(time.Since(start))
+		failed = failed || s.failed > 0
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	if failed {
+		return errFailed
+	}
+	return nil
+}
+
+// choose finds the parts that are named; none: all.
+func choose(names []string) (chosen []part, install bool, err error) {
+	if len(names) == 1 && names[0] == "install" {
+		return nil, true, nil
+	}
+	all := parts()
+	if len(names) == 0 {
+		return all, false, nil
+	}
+	var known []string
+	for _, p := range all {
+		known = append(known, p.name)
+	}
+	for _, n := range names {
+		i := slices.Index(known, n)
+		if i < 0 {
+			return nil, false, fmt.Errorf("part: got %q, want install or some of %s", n, strings.Join(known, ", "))
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, false, nil
+}

@@ -1,0 +1,203 @@
+package mcptool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// asksOnce is a server of the old era whose tool asks the client, and answers with
+// what it was told.
+func asksOnce() *testServer {
+	return &testServer{old: true, methods: map[string]method{
+		"tools/list": lists(plainTool("ask"), plainTool("other")),
+		"tools/call": func(c *testCall) (json.RawMessage, error) {
+			got, err := c.ask("elicitation/create", `{"message":"?"}`)
+			if err != nil {
+				return says("not answered: " + err.Error()), nil
+			}
+			return says("answered " + string(got)), nil
+		},
+	}}
+}
+
+func (k *talker) hold(name string) (state json.RawMessage) {
+	k.t.Helper()
+	r := k.must("tools/call", fmt.Sprintf(`{"name":%q}`, name))
+	if state, _ = member(r, "requestState"); textMember(r, "resultType") != "input_required" {
+		k.t.Fatalf("got %s, want it to ask for input", r)
+	}
+	return state
+}
+
+func comeBack(name string, state json.RawMessage) string {
+	return fmt.Sprintf(`{"name":%q,"inputResponses":{"input":{"action":"accept"}},"requestState":%s}`, name, state)
+}
+
+func TestGatewayHeld(t *testing.T) {
+	t.Parallel()
+	t.Run("M2 a call that waits for input belongs to principal, client and tool", func(t *testing.T) {
+		t.Parallel()
+		g := gatewayOf(t, allowing(), map[string]*testServer{"s": asksOnce()})
+		k := meet(t, g, newEra)
+		state := k.hold("s__ask")
+		stranger, err := g.join(joining{caller: tool.Caller{Principal: "eve"}, stateless: true, name: k.name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		eve := &talker{t: t, c: stranger, era: newEra, name: k.name, can: k.can}
+		for who, try := range map[string]func() *Fault{
+			"another principal": func() *Fault { return eve.fails("tools/call", comeBack("s__ask", state)) },
+			"another client": func() *Fault {
+				return meet(t, g, newEra, func(k *talker) { k.name = "other" }).fails("tools/call", comeBack("s__ask", state))
+			},
+			"another tool": func() *Fault { return k.fails("tools/call", comeBack("s__other", state)) },
+		} {
+			if f := try(); f.Code != codeInvalidParams {
+				t.Errorf("%s: got %+v", who, f)
+			}
+		}
+		if got := callText(k.must("tools/call", comeBack("s__ask", state))); got != `answered {"action":"accept"}` {
+			t.Errorf("got %q", got)
+		}
+	})
+	t.Run("M2 at most so many wait", func(t *testing.T) {
+		t.Parallel()
+		k := meet(t, gatewayOf(t, allowing(), map[string]*testServer{"s": asksOnce()}), newEra)
+		k.c.holds = maxHeld
+		if got := callText(k.must("tools/call", `{"name":"s__ask"}`)); !strings.Contains(got, errManyHeld.Error()) {
+			t.Errorf("got %q", got)
+		}
+		k.c.holds = 0
+	})
+	t.Run("M2 who does not come back in 10 minutes finds nothing", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			ts := asksOnce()
+			k := meet(t, gatewayOf(t, allowing(), map[string]*testServer{"s": ts}), newEra)
+			state := k.hold("s__ask")
+			time.Sleep(holdTime + time.Second)
+			synctest.Wait()
+			if f := k.fails("tools/call", comeBack("s__ask", state)); f.Code != codeInvalidParams {
+				t.Errorf("got %+v", f)
+			}
+		})
+	})
+	t.Run("M2 what was answered meanwhile is kept for who comes back", func(t *testing.T) {
+		t.Parallel()
+		ended, held := make(chan struct{}), make(chan struct{})
+		ts := &testServer{old: true, methods: map[string]method{
+			"tools/list": lists(plainTool("ask")),
+			"tools/call": func(c *testCall) (json.RawMessage, error) {
+				ctx, cancel := context.WithCancel(c.ctx)
+				go func() {
+					defer close(ended)
+					_, _ = c.conn.ask(ctx, "elicitation/create", `{"message":"?"}`) // it does not wait for it
+				}()
+				<-held
+				defer cancel()
+				return says("done without it"), nil
+			},
+		}}
+		k := meet(t, gatewayOf(t, allowing(), map[string]*testServer{"s": ts}), newEra)
+		state := k.hold("s__ask")
+		close(held)
+		<-ended
+		if got := callText(k.must("tools/call", comeBack("s__ask", state))); got != "done without it" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+func TestGatewayIdle(t *testing.T) {
+	t.Parallel()
+	t.Run("M2 a stateless session ends after an hour without a call", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			g := ownGateway(t)
+			k := meet(t, g, newEra)
+			for range 3 {
+				time.Sleep(statelessIdle - time.Minute)
+				k.must("tools/list", `{}`)
+			}
+			if again := meet(t, g, newEra); again.c != k.c {
+				t.Error("a session that is used has ended")
+			}
+			time.Sleep(statelessIdle + time.Minute)
+			synctest.Wait()
+			if again := meet(t, g, newEra); again.c == k.c {
+				t.Error("a session that nobody used goes on")
+			}
+			if f := k.fails("tools/list", `{}`); f.Message != errLeft.Error() {
+				t.Errorf("got %+v", f)
+			}
+		})
+	})
+}
+
+func TestGatewayClose(t *testing.T) {
+	t.Parallel()
+	began, next := make(chan struct{}), make(chan struct{})
+	ts := &testServer{methods: map[string]method{
+		"tools/list": lists(plainTool("slow")),
+		"tools/call": func(*testCall) (json.RawMessage, error) {
+			close(began)
+			<-next
+			return says("done"), nil
+		},
+	}}
+	g := gatewayOf(t, allowing(), map[string]*testServer{"s": ts})
+	k, listener := meet(t, g, oldEra), meet(t, g, newEra)
+	done, heard := make(chan *reply), make(chan *reply)
+	told := make(chan message, 4)
+	go func() { done <- k.do(t.Context(), "tools/call", `{"name":"s__slow"}`) }()
+	go func() {
+		heard <- listener.doAs(t.Context(), listener.id(), "subscriptions/listen", `{"notifications":{"toolsListChanged":true}}`, func(m message) { told <- m })
+	}()
+	<-began
+	<-told
+	closed := make(chan error)
+	go func() { closed <- g.Close(context.WithoutCancel(t.Context())) }()
+	if r := <-heard; r.end == nil || !strings.Contains(string(r.end.result), metaSubscription) {
+		t.Errorf("who listens: got %+v, want the end of it", r.end)
+	}
+	if f := k.fails("tools/list", `{}`); f.Message != errShut.Error() {
+		t.Errorf("while it closes: got %+v", f)
+	}
+	close(next)
+	if r := <-done; callText(r.end.result) != "done" {
+		t.Errorf("a call that ran: got %+v, want its result", r.end)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	if _, err := g.join(joining{}); err == nil {
+		t.Error("somebody could join after that")
+	}
+}
+
+func TestGatewayLeave(t *testing.T) {
+	t.Parallel()
+	ts := &testServer{methods: map[string]method{
+		"tools/list": lists(plainTool("slow")),
+		"tools/call": func(c *testCall) (json.RawMessage, error) {
+			<-c.ctx.Done()
+			return nil, errSilent
+		},
+	}}
+	k := meet(t, gatewayOf(t, allowing(), map[string]*testServer{"s": ts}), oldEra)
+	done := make(chan *reply)
+	go func() { done <- k.do(t.Context(), "tools/call", `{"name":"s__slow"}`) }()
+	ts.await(t, "tools/call", 1)
+	k.c.leave()
+	<-done
+	if f := k.fails("ping", `{}`); f.Message != errLeft.Error() {
+		t.Errorf("got %+v", f)
+	}
+}

@@ -1,0 +1,442 @@
+package mcptool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// dialled is a hub's server of which a test holds the connections of clients.
+type dialled struct {
+	*server
+	mu    sync.Mutex
+	links []*pipeLink // in the order they were made; the first is the hub's own
+}
+
+// open are the connections that have not ended, without the hub's own.
+func (d *dialled) open() []*pipeLink {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []*pipeLink
+	for _, l := range d.links[1:] {
+		select {
+		case <-l.ended():
+		default:
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+func dialledTo(t *testing.T, ts *testServer, set func(*Server)) *dialled {
+	t.Helper()
+	if ts.methods["tools/list"] == nil {
+		ts.methods["tools/list"] = lists(plainTool("t"))
+	}
+	h := hubOf(t, map[string]*testServer{"s": ts})
+	if set != nil {
+		set(&h.Servers[0])
+	}
+	d := &dialled{}
+	h.dial = func(ctx context.Context, _ *server, who introduction, hears *listener) (link, error) {
+		l, err := ts.dial(ctx, t, who, hears)
+		if err != nil {
+			return nil, err
+		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.links = append(d.links, l)
+		return l, nil
+	}
+	start(t, h)
+	d.server = h.server("s")
+	return d
+}
+
+var bothEras = map[string]string{"old": oldVersion, "new": newVersion}
+
+func TestLaneBroken(t *testing.T) {
+	for name, version := range bothEras {
+		t.Run("M6 a call is not sent again when the connection breaks, client of the "+name+" era", func(t *testing.T) {
+			var d *dialled
+			ts := &testServer{old: true, methods: map[string]method{"tools/call": func(*testCall) (json.RawMessage, error) {
+				d.open()[0].finish(errors.New("the server died"))
+				return nil, errSilent
+			}}}
+			d = dialledTo(t, ts, nil)
+			x := &testExchange{a: &testAudience{version: version}}
+			_, err := d.do(t.Context(), x, "tools/call", json.RawMessage(`{"name":"t"}`))
+			if err == nil || !strings.Contains(err.Error(), "the server died") {
+				t.Errorf("got %v, want why it broke", err)
+			}
+			if errors.Is(err, errUnsent) || errors.Is(err, errUnreachable) {
+				t.Errorf("got %v, which says that nothing was done", err)
+			}
+			if n := len(ts.heard("tools/call")); n != 1 {
+				t.Errorf("the server got %d calls, want 1", n)
+			}
+			if e := d.failure(t.Context(), err); !strings.Contains(e.Error(), "the server died") {
+				t.Errorf("got %v, want the reason for the operator", e)
+			}
+		})
+		t.Run("M6 a connection that broke before is made anew first, client of the "+name+" era", func(t *testing.T) {
+			ts := &testServer{old: true, methods: map[string]method{"tools/call": func(*testCall) (json.RawMessage, error) { return says("done"), nil }}}
+			d := dialledTo(t, ts, nil)
+			x := &testExchange{a: &testAudience{version: version}}
+			for range 3 {
+				got, err := d.do(t.Context(), x, "tools/call", json.RawMessage(`{"name":"t"}`))
+				if err != nil || string(got) != string(says("done")) {
+					t.Fatalf("got %s, %v, want it done", got, err)
+				}
+				open := d.open()
+				if len(open) != 1 {
+					t.Fatalf("got %d connections, want 1", len(open))
+				}
+				open[0].finish(errors.New("the server died"))
+			}
+			if n := len(ts.heard("tools/call")); n != 3 {
+				t.Errorf("the server got %d calls, want 3", n)
+			}
+		})
+	}
+	t.Run("M6 a server that cannot be reached says that nothing was done", func(t *testing.T) {
+		d := dialledTo(t, &testServer{methods: map[string]method{}}, nil)
+		d.hub.dial = func(context.Context, *server, introduction, *listener) (link, error) {
+			return nil, errors.New("no such file")
+		}
+		_, err := d.do(t.Context(), &testExchange{a: &testAudience{version: newVersion}}, "tools/call", nil)
+		if !errors.Is(err, errUnreachable) || !strings.Contains(err.Error(), "no such file") {
+			t.Errorf("got %v, want that it cannot be reached", err)
+		}
+	})
+}
+
+// asks is a server that asks each of its callers who they are, and says what they
+// answered.
+func asks(ready func()) *testServer {
+	return &testServer{old: true, methods: map[string]method{"tools/call": func(c *testCall) (json.RawMessage, error) {
+		ready()
+		name := textMember(c.params, "name")
+		c.progress(1)
+		c.notify("notifications/message", fmt.Sprintf(`{"level":"info","data":%q}`, name))
+		answer, err := c.ask("elicitation/create", fmt.Sprintf(`{"message":%q}`, name))
+		if err != nil {
+			return nil, err
+		}
+		return says(name + " " + textMember(answer, "who")), nil
+	}}}
+}
+
+func TestLaneElicitation(t *testing.T) {
+	for name, version := range bothEras {
+		t.Run("M1 what a server asks reaches only the session that called, era "+name, func(t *testing.T) {
+			const sessions, calls = 4, 5
+			var in sync.WaitGroup // all calls are under way before the first asks
+			in.Add(sessions * calls)
+			d := dialledTo(t, asks(func() { in.Done(); in.Wait() }), nil)
+			var all sync.WaitGroup
+			for s := range sessions {
+				who := fmt.Sprintf("session %d", s)
+				a := &testAudience{version: version}
+				a.asked = func(_ string, params json.RawMessage) (json.RawMessage, error) {
+					if version == newVersion {
+						t.Error("a question was put to no request")
+					}
+					return json.RawMessage(fmt.Sprintf(`{"who":%q}`, who)), nil
+				}
+				for c := range calls {
+					all.Go(func() {
+						call := fmt.Sprintf("call %d of %s", c, who)
+						x := &testExchange{a: a}
+						x.asks = func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
+							if got := textMember(params, "message"); version == newVersion && got != call {
+								t.Errorf("%s was asked what is about %s", call, got)
+							}
+							return json.RawMessage(fmt.Sprintf(`{"who":%q}`, who)), nil
+						}
+						got, err := d.do(t.Context(), x, "tools/call", json.RawMessage(fmt.Sprintf(`{"name":%q,"_meta":{"progressToken":"p","%s":"info"}}`, call, metaLogLevel)))
+						if err != nil || string(got) != string(says(call+" "+who)) {
+							t.Errorf("%s: got %s, %v", call, got, err)
+						}
+						x.mu.Lock()
+						defer x.mu.Unlock()
+						if notes := strings.Join(x.notes, "\n"); !strings.Contains(notes, `{"progressToken":"p","progress":1}`) ||
+							version == newVersion && !strings.Contains(notes, call) {
+							t.Errorf("%s heard %s", call, notes)
+						}
+					})
+				}
+			}
+			all.Wait()
+			want := sessions
+			if version == newVersion {
+				want = sessions * calls
+			}
+			if n := len(d.open()); n != want {
+				t.Errorf("got %d connections, want %d", n, want)
+			}
+		})
+	}
+}
+
+func TestLaneConnections(t *testing.T) {
+	done := map[string]method{"tools/call": func(*testCall) (json.RawMessage, error) { return says("done"), nil }}
+	call := func(t *testing.T, d *dialled, a *testAudience) {
+		t.Helper()
+		if _, err := d.do(t.Context(), &testExchange{a: a}, "tools/call", json.RawMessage(`{"name":"t"}`)); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Run("M1 a session has a connection of its own, which ends with it", func(t *testing.T) {
+		d := dialledTo(t, &testServer{old: true, methods: done}, nil)
+		a, b := &testAudience{version: oldVersion}, &testAudience{version: "2025-06-18"}
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() { call(t, d, a) })
+			all.Go(func() { call(t, d, b) })
+		}
+		all.Wait()
+		open := d.open()
+		if len(open) != 2 {
+			t.Fatalf("got %d connections, want 2", len(open))
+		}
+		versions := open[0].greeting().version + " " + open[1].greeting().version
+		if !strings.Contains(versions, "2025-06-18") || !strings.Contains(versions, oldVersion) {
+			t.Errorf("got versions %s, want those that the clients speak", versions)
+		}
+		d.hub.forget(a)
+		if open := d.open(); len(open) != 1 || open[0].greeting().version != "2025-06-18" {
+			t.Errorf("got %d connections, want that of the other session", len(open))
+		}
+	})
+	t.Run("M1 one of the new era is shared", func(t *testing.T) {
+		d := dialledTo(t, &testServer{methods: done}, nil)
+		a := &testAudience{version: newVersion}
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() { call(t, d, a) })
+		}
+		all.Wait()
+		if open := d.open(); len(open) != 1 || open[0].greeting().era != newEra {
+			t.Errorf("got %d connections, want 1 of the new era", len(open))
+		}
+	})
+	t.Run("M1 a client is connected in its own era where the server has it", func(t *testing.T) {
+		d := dialledTo(t, &testServer{methods: done}, nil)
+		call(t, d, &testAudience{version: oldVersion})
+		if open := d.open(); len(open) != 1 || open[0].greeting().era != oldEra {
+			t.Errorf("got %d connections, want 1 of the old era", len(open))
+		}
+	})
+	t.Run("M1 exclusive ones are closed when nobody uses them", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			d := dialledTo(t, &testServer{old: true, methods: map[string]method{"tools/call": func(c *testCall) (json.RawMessage, error) {
+				return says("done"), errors.Join(waitFor(c.ctx, time.Second))
+			}}}, nil)
+			a := &testAudience{version: newVersion}
+			var all sync.WaitGroup
+			for range 20 {
+				all.Go(func() { call(t, d, a) })
+			}
+			time.Sleep(500 * time.Millisecond)
+			synctest.Wait()
+			if n := len(d.open()); n != maxExclusive {
+				t.Errorf("20 calls: got %d connections, want %d", n, maxExclusive)
+			}
+			all.Wait()
+			time.Sleep(strandIdle - 2*time.Second)
+			call(t, d, a)
+			time.Sleep(3 * time.Second)
+			synctest.Wait()
+			if n := len(d.open()); n != 1 {
+				t.Errorf("got %d connections, want that which was used since", n)
+			}
+			time.Sleep(strandIdle)
+			synctest.Wait()
+			if n := len(d.open()); n != 0 {
+				t.Errorf("got %d connections, want none", n)
+			}
+		})
+	})
+	t.Run("M1 one on which a call was given up is not used again", func(t *testing.T) {
+		gave := make(chan struct{})
+		ts := &testServer{old: true, methods: map[string]method{"tools/call": func(c *testCall) (json.RawMessage, error) {
+			if textMember(c.params, "name") == "slow" {
+				close(gave)
+				<-c.ctx.Done()
+			}
+			return says("done"), nil
+		}}}
+		d := dialledTo(t, ts, nil)
+		a := &testAudience{version: newVersion}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go func() {
+			<-gave
+			cancel(errors.New("given up"))
+		}()
+		_, err := d.do(ctx, &testExchange{a: a}, "tools/call", json.RawMessage(`{"name":"slow"}`))
+		if err == nil || err.Error() != "given up" {
+			t.Errorf("got %v, want why it was given up", err)
+		}
+		ts.await(t, notificationCancelled, 1)
+		call(t, d, a)
+		d.hub.forget(a)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if len(d.links) != 3 {
+			t.Errorf("got %d connections ever, want the hub's, the first and another", len(d.links))
+		}
+	})
+}
+
+func waitFor(ctx context.Context, d time.Duration) error {
+	if !rest(ctx, d) {
+		return ctx.Err()
+	}
+	return nil
+}
+
+func TestLaneTime(t *testing.T) {
+	t.Run("M1 a server has its time, without that of its client", func(t *testing.T) {
+		for name, version := range bothEras {
+			synctest.Test(t, func(t *testing.T) {
+				ts := &testServer{old: true, methods: map[string]method{"tools/call": func(c *testCall) (json.RawMessage, error) {
+					if err := waitFor(c.ctx, 9*time.Second); err != nil {
+						return nil, err
+					}
+					if _, err := c.ask("elicitation/create", "{}"); err != nil {
+						return nil, err
+					}
+					if textMember(c.params, "name") == "slow" {
+						return nil, waitFor(c.ctx, time.Hour)
+					}
+					return says("done"), nil
+				}}}
+				d := dialledTo(t, ts, func(s *Server) { s.Timeout = 10 * time.Second })
+				x := &testExchange{a: &testAudience{version: version}, asks: func(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
+					return json.RawMessage("{}"), waitFor(ctx, time.Hour)
+				}}
+				if _, err := d.do(t.Context(), x, "tools/call", json.RawMessage(`{"name":"fast"}`)); err != nil {
+					t.Errorf("%s: got %v, want it done", name, err)
+				}
+				began := time.Now()
+				_, err := d.do(t.Context(), x, "tools/call", json.RawMessage(`{"name":"slow"}`))
+				if took := time.Since(began); !errors.Is(err, errTimeout) || took != time.Hour+10*time.Second {
+					t.Errorf("%s: got %v after %s, want that it took longer than 10s", name, err, took)
+				}
+			})
+		}
+	})
+}
+
+func TestLaneEras(t *testing.T) {
+	t.Run("M1 a server of the new era asks for input, and is called again with it", func(t *testing.T) {
+		for name, version := range bothEras {
+			var rounds atomic.Int32
+			ts := &testServer{new: true, methods: map[string]method{"tools/call": func(c *testCall) (json.RawMessage, error) {
+				rounds.Add(1)
+				if answer, ok := member(c.params, "inputResponses"); ok {
+					return says(string(answer) + textMember(c.params, "requestState") + textMember(c.params, "name")), nil
+				}
+				return json.RawMessage(`{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create"}},"requestState":"st"}`), nil
+			}}}
+			d := dialledTo(t, ts, nil)
+			x := &testExchange{a: &testAudience{version: version}, wants: func(required json.RawMessage) (responses, state json.RawMessage, err error) {
+				state, _ = member(required, "requestState")
+				return json.RawMessage(`{"k":1}`), state, nil
+			}}
+			got, err := d.do(t.Context(), x, "tools/call", json.RawMessage(`{"name":"t"}`))
+			if err != nil || string(got) != string(says(`{"k":1}stt`)) || rounds.Load() != 2 {
+				t.Errorf("%s: got %s, %v after %d rounds", name, got, err, rounds.Load())
+			}
+		}
+	})
+	t.Run("M1 a server of the old era sees nothing of the new", func(t *testing.T) {
+		ts := &testServer{old: true, capabilities: `{"tools":{},"logging":{}}`, methods: map[string]method{
+			"tools/call":   func(c *testCall) (json.RawMessage, error) { return says(string(c.params)), nil },
+			methodSetLevel: func(*testCall) (json.RawMessage, error) { return json.RawMessage("{}"), nil },
+		}}
+		d := dialledTo(t, ts, nil)
+		params := setMeta(json.RawMessage(`{"name":"t","requestState":"x","_meta":{"own":1}}`), pair{metaVersion, quote(newVersion)}, pair{metaLogLevel, quote("info")})
+		for range 2 {
+			got, err := d.do(t.Context(), &testExchange{a: &testAudience{version: newVersion}}, "tools/call", params)
+			if want := says(`{"name":"t","_meta":{"own":1}}`); err != nil || string(got) != string(want) {
+				t.Errorf("got %s, %v, want %s", got, err, want)
+			}
+		}
+		if all := ts.heard(methodSetLevel); len(all) == 0 || string(all[0].params) != `{"level":"info"}` {
+			t.Errorf("got %v, want the level", all)
+		}
+	})
+	t.Run("M1 a client of the old era sets a level and subscribes at a server of the new", func(t *testing.T) {
+		ts := &testServer{new: true, methods: map[string]method{
+			"tools/call": func(c *testCall) (json.RawMessage, error) { return says(logLevel(c.params)), nil },
+			methodListen: func(c *testCall) (json.RawMessage, error) {
+				if of, _ := member(c.params, "notifications"); strings.Contains(string(of), "resourceSubscriptions") {
+					c.notify("notifications/resources/updated", `{"uri":"a:b","_meta":{"`+metaSubscription+`":`+string(c.id)+`}}`)
+				}
+				<-c.ctx.Done()
+				return nil, errSilent
+			},
+		}}
+		d := dialledTo(t, ts, nil)
+		a := &testAudience{version: oldVersion}
+		x := &testExchange{a: a}
+		for method, params := range map[string]string{methodSetLevel: `{"level":"debug"}`, methodSubscribe: `{"uri":"a:b"}`} {
+			if got, err := d.do(t.Context(), x, method, json.RawMessage(params)); err != nil || string(got) != "{}" {
+				t.Errorf("%s: got %s, %v", method, got, err)
+			}
+		}
+		if got, err := d.do(t.Context(), x, "tools/call", json.RawMessage(`{}`)); err != nil || string(got) != string(says("debug")) {
+			t.Errorf("got %s, %v, want the level in each request", got, err)
+		}
+		ts.await(t, methodListen, 2)
+		for { // the answer to a later request comes behind what was said before
+			if _, err := d.do(t.Context(), x, "tools/call", json.RawMessage(`{}`)); err != nil {
+				t.Fatal(err)
+			}
+			a.mu.Lock()
+			notes := strings.Join(a.notes, "")
+			a.mu.Unlock()
+			if strings.Contains(notes, `s notifications/resources/updated {"uri":"a:b"`) {
+				break
+			}
+		}
+		d.hub.forget(a)
+	})
+	t.Run("M1 a connection that takes the place of another is set up as that was", func(t *testing.T) {
+		ok := func(*testCall) (json.RawMessage, error) { return json.RawMessage("{}"), nil }
+		ts := &testServer{old: true, methods: map[string]method{"tools/call": ok, methodSetLevel: ok, methodSubscribe: ok, methodUnsubscribe: ok}}
+		d := dialledTo(t, ts, nil)
+		x := &testExchange{a: &testAudience{version: oldVersion}}
+		for _, m := range []struct{ method, params string }{
+			{methodSetLevel, `{"level":"info"}`},
+			{methodSubscribe, `{"uri":"a:a"}`},
+			{methodSubscribe, `{"uri":"a:b"}`},
+			{methodUnsubscribe, `{"uri":"a:a"}`},
+			{methodSetLevel, `{"level":"debug"}`},
+		} {
+			if _, err := d.do(t.Context(), x, m.method, json.RawMessage(m.params)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d.open()[0].finish(errors.New("the server died"))
+		if _, err := d.do(t.Context(), x, "tools/call", json.RawMessage(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range append(ts.heard(methodSubscribe)[2:], ts.heard(methodSetLevel)[2:]...) {
+			got = append(got, string(m.params))
+		}
+		if want := `{"uri":"a:b"} {"level":"debug"}`; strings.Join(got, " ") != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+}
