@@ -27,10 +27,9 @@ func (d *door) say() {
 		p, at := d.p, d.url()
 		p.printf("ferrule serves %s\n", filepath.FromSlash(d.h.config.Workspace))
 		p.printf("  address   %s\n", at)
-		switch {
-		case d.token == "":
+		if d.token == "" {
 			p.printf("  token     none is wanted: whoever can open the address can call\n")
-		default:
+		} else {
 			p.printf("  token     %s\n", d.token)
 		}
 		p.printf("  tools     %s\n", d.offers())

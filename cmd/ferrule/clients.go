@@ -38,11 +38,11 @@ func mcpClients() []mcpClient {
 		return func(p *program) string { return filepath.Join(append([]string{p.homeDir()}, parts...)...) }
 	}
 	return []mcpClient{
-		{
+		{ //nolint:gosec // a reference to a variable, not a token
 			name: "claude-code", title: "Claude Code", file: ".mcp.json", user: home(".claude.json"), key: "mcpServers",
 			folder: "${CLAUDE_PROJECT_DIR:-.}", token: "${FERRULE_TOKEN}", typed: true, allow: ".claude/settings.json",
 		},
-		{
+		{ //nolint:gosec // a reference to a variable, not a token
 			name: "cursor", title: "Cursor", file: ".cursor/mcp.json", user: home(".cursor", "mcp.json"), key: "mcpServers",
 			folder: "${workspaceFolder}", token: "${env:FERRULE_TOKEN}",
 		},

@@ -236,8 +236,8 @@ func keepNew(path string, text []byte) error {
 // link stays one.
 func replace(path string, text []byte) error {
 	mode := fs.FileMode(0o644)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()

@@ -19,6 +19,9 @@ import (
 // settling is how long commands that end wait for servers.
 const settling = 20 * time.Second
 
+// sampleEvery is how often they are looked at meanwhile.
+const sampleEvery = 50 * time.Millisecond
+
 // on reports whether a server is to be connected to.
 func on(s config.Server) bool { return !s.Off }
 
@@ -92,9 +95,7 @@ func (p *program) connect(ctx context.Context, h *host, state string, o hosting)
 // their tools are not offered. An error is that ctx has ended.
 func (h *host) settled(ctx context.Context) error {
 	if len(h.hub.Servers) > 0 {
-		waiting, cancel := context.WithTimeout(ctx, settling)
-		defer cancel()
-		_ = h.hub.Settled(waiting) // which of them are not ready is what counts
+		h.wait(ctx)
 	}
 	for _, s := range h.hub.Status() {
 		for _, q := range s.Quarantined {
@@ -102,6 +103,33 @@ func (h *host) settled(ctx context.Context) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// wait waits for servers, and remembers what first went wrong with each: one that is
+// just tried again has nothing to say.
+func (h *host) wait(ctx context.Context) {
+	waiting, cancel := context.WithTimeout(ctx, h.patience)
+	defer cancel()
+	all := make(chan struct{})
+	go func() {
+		defer close(all)
+		_ = h.hub.Settled(waiting) // which of them are not ready is what counts
+	}()
+	tick := time.NewTicker(sampleEvery)
+	defer tick.Stop()
+	h.troubles = make(map[string]mcptool.Status)
+	for over := false; !over; {
+		select {
+		case <-all:
+			over = true
+		case <-tick.C:
+		}
+		for _, s := range h.hub.Status() {
+			if _, known := h.troubles[s.Name]; s.Why != "" && !known {
+				h.troubles[s.Name] = s
+			}
+		}
+	}
 }
 
 // notReady says why a server is not ready.
@@ -155,6 +183,9 @@ func (h *host) servers() []mcptool.Status {
 	list := make([]mcptool.Status, 0, len(h.config.Servers))
 	for _, s := range h.config.Servers {
 		status, ok := known[s.Name]
+		if trouble, had := h.troubles[s.Name]; had && status.State != "ready" {
+			status = trouble
+		}
 		switch why := h.unmade[s.Name]; {
 		case ok:
 		case s.Off:

@@ -37,9 +37,10 @@ type program struct {
 	dir     string // the current directory
 	now     func() time.Time
 
-	self   string              // the file of this program; "": ferrule
-	helper sandbox.Helper      // what commands are isolated with
-	own    func() []*tool.Tool // further tools; nil: none
+	patience time.Duration       // how long servers are waited for; 0: settling
+	self     string              // the file of this program; "": ferrule
+	helper   sandbox.Helper      // what commands are isolated with
+	own      func() []*tool.Tool // further tools; nil: none
 
 	out, errs *shown // stdout and stderr, for a person
 

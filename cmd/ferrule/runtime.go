@@ -31,8 +31,12 @@ type host struct {
 	hub    *mcptool.Hub
 	unmade map[string]string // servers that could not be begun with, and why
 	asked  map[string]bool   // servers that were; nil: all
-	absent []absent
-	ends   []func(context.Context) error // what is to be closed, the last first
+	// Troubles are what went wrong with servers while they were waited for, for as
+	// long as patience lasts.
+	troubles map[string]mcptool.Status
+	patience time.Duration
+	absent   []absent
+	ends     []func(context.Context) error // what is to be closed, the last first
 }
 
 // hosting is what a command says beside the configuration.
@@ -71,7 +75,7 @@ func (p *program) host(ctx context.Context, o hosting) (h *host, err error) {
 	if err != nil {
 		return nil, err
 	}
-	h = &host{config: c}
+	h = &host{config: c, patience: cmp.Or(p.patience, settling)}
 	defer func() {
 		if err != nil {
 			err, h = errors.Join(err, h.close(ctx)), nil

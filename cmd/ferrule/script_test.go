@@ -263,7 +263,7 @@ func (s *script) ferrule(t *testing.T, out *strings.Builder, args []string) {
 	var stdout, stderr bytes.Buffer
 	p := &program{
 		stdin: strings.NewReader(`{"from":"standard input"}`), stdout: &stdout, stderr: &stderr, environ: s.env, dir: s.dir,
-		now: func() time.Time { return s.base.Add(90 * time.Second) }, helper: helper, own: s.own,
+		now: func() time.Time { return s.base.Add(90 * time.Second) }, helper: helper, own: s.own, patience: 2 * time.Minute,
 	}
 	code := p.run(t.Context(), args)
 	for line := range strings.Lines(s.plain(stdout.String(), nil)) {

@@ -110,7 +110,7 @@ func (p *program) up(ctx context.Context, f *upping) error {
 	if err != nil {
 		return err
 	}
-	defer ln.Close()
+	defer func() { _ = ln.Close() }() // which the server has done, but for an error before
 	outlivePipe()
 	b := p.board(false, true)
 	defer b.close()

@@ -35,11 +35,12 @@ func AddServer(path string, s Server) error {
 
 // check reports why a server could not be read from a file of a folder.
 func (s Server) check(dir string, secrets map[string]Secret) error {
-	text := (&editor{}).addServer(s, dir) + "secrets:\n"
+	var text strings.Builder
+	text.WriteString((&editor{}).addServer(s, dir) + "secrets:\n")
 	for name := range secrets {
-		text += "  " + quote(name) + ": {env: X}\n"
+		text.WriteString("  " + quote(name) + ": {env: X}\n")
 	}
-	_, err := parse("", dir, []byte(text))
+	_, err := parse("", dir, []byte(text.String()))
 	list, _ := errors.AsType[Errors](err)
 	if len(list) == 0 {
 		return err

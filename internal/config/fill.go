@@ -14,9 +14,9 @@ import (
 
 // reference is ${NAME}, ${NAME:-other} or ${secret:NAME} in a value. Anything else
 // that begins so is a fault.
-var reference = regexp.MustCompile(`\$\{([^{}]*)\}?`) //nolint:gochecknoglobals // it is a constant
+var reference = regexp.MustCompile(`\$\{([^{}]*)\}?`)
 
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) //nolint:gochecknoglobals // it is a constant
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // fill puts in the place of each reference what of gives for it.
 func fill(text string, of func(kind, name, other string) (string, error)) (string, error) {

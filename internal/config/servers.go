@@ -191,7 +191,7 @@ func whole(s *Server, args []string, has map[string]*yaml.Node) error {
 	return errors.New("got neither command nor url, want one of them")
 }
 
-var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") //nolint:gochecknoglobals // it is a constant
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
 // yesOr is yes with another word on what is wanted.
 func (r *reader) yesOr(n *yaml.Node, what, want string) bool {
