@@ -73,7 +73,7 @@ func conformanceRun(ctx context.Context, w *world, s *score, old bool, run int) 
 	var url string
 	var err error
 	if !w.direct {
-		if url, _, err = w.gateway(ctx, "full", u); err != nil {
+		if url, err = w.gateway(ctx, full(), u); err != nil {
 			return err
 		}
 	}
