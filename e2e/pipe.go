@@ -18,7 +18,7 @@ type pipe struct {
 }
 
 // pipe starts a server and makes a session with it.
-func (w *world) pipe(u upstream) (*pipe, error) {
+func (w *world) pipe(ctx context.Context, u upstream) (*pipe, error) {
 	cmd := exec.Command(u.command[0], u.command[1:]...) //nolint:gosec,noctx // installed or built by us; it is stopped, not killed
 	cmd.Dir, cmd.Env = u.dir, w.tools.environment()
 	for k, v := range u.env {
@@ -39,7 +39,7 @@ func (w *world) pipe(u upstream) (*pipe, error) {
 	}
 	_ = write.Close() // the child has its own
 	c := &pipe{in: in, out: bufio.NewReaderSize(read, 64<<10)}
-	_, err = c.do(context.Background(), "initialize", object{
+	_, err = c.do(ctx, "initialize", object{
 		"protocolVersion": oldVersion, "capabilities": object{}, "clientInfo": object{"name": "e2e", "version": "1"},
 	})
 	if err != nil {
