@@ -30,11 +30,12 @@ func fast(ctx context.Context, w *world, s *score) error {
 		return nil // there is nothing to compare
 	}
 	u := upstream{name: "everything", command: []string{w.tools.everything()}, unprefixed: true}
-	for name, f := range map[string]func(context.Context, *world, *score, upstream) error{
-		"stdio": fastStdio, "HTTP": fastHTTP, "deferred": deferredTokens,
-	} {
-		if err := f(ctx, w, s, u); err != nil {
-			s.fail(name+": it ran to its end", err.Error())
+	for _, f := range []struct {
+		name string
+		run  func(context.Context, *world, *score, upstream) error
+	}{{"stdio", fastStdio}, {"HTTP", fastHTTP}, {"deferred", deferredTokens}} {
+		if err := f.run(ctx, w, s, u); err != nil {
+			s.fail(f.name+": it ran to its end", err.Error())
 		}
 		w.rest()
 	}
@@ -114,6 +115,7 @@ func fastHTTP(ctx context.Context, w *world, s *score, u upstream) error {
 		many = append(many, d)
 	}
 	s.ratio("the same, 16 at once", many[0], min(many[1], many[2]), 0.8)
+	s.miss("tools/list of 1,000 tools", "it is not measured yet", "at most 0.15 of the SDK's server")
 	return nil
 }
 
@@ -228,23 +230,46 @@ func deferredTokens(ctx context.Context, w *world, s *score, _ upstream) error {
 	if err != nil {
 		return err
 	}
-	for index, most := range map[string]int{"servers": 600, "names": 2500} {
-		url, err := w.gateway(ctx, object{"tools": "deferred", "index": index}, upstream{name: "live", command: []string{program, "-tools", file}})
+	for _, index := range []struct {
+		name, mark string // mark is in the index once the server's tools are known
+		most       int
+	}{{"servers", "live", 600}, {"names", "bing_search", 2500}} {
+		url, err := w.gateway(ctx, object{"tools": "deferred", "index": index.name}, upstream{name: "live", command: []string{program, "-tools", file}})
 		if err != nil {
 			return err
 		}
-		result, err := (&wire{url: url, stateless: true}).do(ctx, "tools/list", object{})
+		text, err := listWith(ctx, url, index.mark)
 		if err != nil {
 			return err
+		}
+		n := count.Count(text)
+		s.hold("tokens of 527 deferred tools, index: "+index.name, n <= index.most, n, fmt.Sprintf("at most %d", index.most))
+	}
+	return nil
+}
+
+// listWith is the list of tools once it has a text in it.
+func listWith(ctx context.Context, url, mark string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	for {
+		result, err := (&wire{url: url, stateless: true}).do(ctx, "tools/list", object{})
+		if err != nil {
+			return "", err
 		}
 		var list struct{ Tools json.RawMessage }
 		if err := json.Unmarshal(result, &list); err != nil {
-			return err
+			return "", err
 		}
-		n := count.Count(string(list.Tools))
-		s.hold("tokens of 527 deferred tools, index: "+index, n <= most, n, fmt.Sprintf("at most %d", most))
+		if strings.Contains(string(list.Tools), mark) {
+			return string(list.Tools), nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", fmt.Errorf("got %s, want %q in it", list.Tools, mark)
+		case <-time.After(100 * time.Millisecond):
+		}
 	}
-	return nil
 }
 
 // liveTools writes the definitions of the data set as a server lists them.
