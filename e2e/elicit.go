@@ -24,7 +24,7 @@ func elicit(ctx context.Context, w *world, s *score) error {
 		u := upstream{name: "asking", command: []string{program, "-era", server}, unprefixed: true}
 		reached := u
 		if !w.direct {
-			url, _, err := w.gateway(ctx, "full", u)
+			url, err := w.gateway(ctx, full(), u)
 			if err != nil {
 				return err
 			}

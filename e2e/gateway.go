@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,31 +35,31 @@ func (u upstream) prefixed(tool string) string {
 // gateway starts Ferrule in front of servers and returns its address, after each
 // server's tools are listed. Nothing is asked for or changed: every call is
 // allowed, and what servers say of their tools is believed.
-func (w *world) gateway(ctx context.Context, mode string, upstreams ...upstream) (url string, p *process, err error) {
+func (w *world) gateway(ctx context.Context, listen object, upstreams ...upstream) (url string, err error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
-	dir, err := w.configured(address, mode, upstreams)
+	dir, err := w.configured(address, listen, upstreams)
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
 	cmd := exec.Command(w.program, "up", dir) //nolint:gosec,noctx // the program under test; it is stopped, not killed
 	cmd.Dir = dir
 	cmd.Env = append(w.tools.environment(), "FERRULE_HOME="+filepath.Join(dir, "home"))
-	if p, err = w.start("ferrule up", cmd); err != nil {
-		return "", nil, err
+	p, err := w.start("ferrule up", cmd)
+	if err != nil {
+		return "", err
 	}
 	url = "http://" + address + "/mcp"
-	err = until(ctx, p, 60*time.Second, func(ctx context.Context) error {
+	return url, until(ctx, p, 60*time.Second, func(ctx context.Context) error {
 		return listed(ctx, url, upstreams)
 	})
-	return url, p, err
 }
 
 // stdioGateway is the command of a gateway that is spoken to over stdio.
-func (w *world) stdioGateway(mode string, upstreams ...upstream) (upstream, error) {
-	dir, err := w.configured("127.0.0.1:0", mode, upstreams)
+func (w *world) stdioGateway(upstreams ...upstream) (upstream, error) {
+	dir, err := w.configured("127.0.0.1:0", full(), upstreams)
 	if err != nil {
 		return upstream{}, err
 	}
@@ -69,7 +70,7 @@ func (w *world) stdioGateway(mode string, upstreams ...upstream) (upstream, erro
 }
 
 // configured writes a ferrule.yaml into a folder of its own. JSON is YAML.
-func (w *world) configured(address, mode string, upstreams []upstream) (dir string, err error) {
+func (w *world) configured(address string, listen object, upstreams []upstream) (dir string, err error) {
 	if dir, err = w.folder("gateway"); err != nil {
 		return "", err
 	}
@@ -95,9 +96,10 @@ func (w *world) configured(address, mode string, upstreams []upstream) (dir stri
 		}
 		servers[u.name] = s
 	}
+	listen["address"], listen["auth"] = address, "none"
 	text, err := json.MarshalIndent(map[string]any{
 		"servers": servers,
-		"listen":  map[string]any{"address": address, "auth": "none", "tools": mode},
+		"listen":  listen,
 		"policy":  map[string]any{"allow": []string{"*"}},
 	}, "", "  ")
 	if err != nil {
@@ -105,6 +107,9 @@ func (w *world) configured(address, mode string, upstreams []upstream) (dir stri
 	}
 	return dir, os.WriteFile(filepath.Join(dir, "ferrule.yaml"), text, 0o600)
 }
+
+// full has every tool listed.
+func full() object { return object{"tools": "full"} }
 
 // listed reports whether a tool of each server is in the gateway's list.
 func listed(ctx context.Context, url string, upstreams []upstream) error {
@@ -118,7 +123,7 @@ func listed(ctx context.Context, url string, upstreams []upstream) error {
 		return err
 	}
 	for _, u := range upstreams {
-		if !u.unprefixed && !hasPrefix(names, u.name+"__") || len(names) == 0 {
+		if !u.unprefixed && !hasPrefix(names, u.name+"__") && !slices.Contains(names, "tool_search") || len(names) == 0 {
 			return fmt.Errorf("no tool of %s is in %q", u.name, names)
 		}
 	}

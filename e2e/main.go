@@ -40,6 +40,7 @@ func parts() []part {
 		{"elicit", elicit},
 		{"servers", servers},
 		{"http", httpServers},
+		{"fast", fast},
 	}
 }
 
@@ -73,6 +74,9 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	chosen, install, err := choose(flags.Args())
 	if err != nil {
 		return err
+	}
+	if _, err := os.Stat(filepath.FromSlash("e2e/calls.mjs")); err != nil {
+		return errors.New("run it in the root of the repository: that is where .tools is")
 	}
 	if w.tools.dir, err = filepath.Abs(w.tools.dir); err != nil {
 		return err

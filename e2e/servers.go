@@ -69,8 +69,7 @@ func (w *world) inFront(ctx context.Context, servers []realServer) (string, erro
 	for _, r := range servers {
 		all = append(all, r.upstream)
 	}
-	url, _, err := w.gateway(ctx, "full", all...)
-	return url, err
+	return w.gateway(ctx, full(), all...)
 }
 
 // through is a server as it is reached behind the gateway, and the calls with the

@@ -13,6 +13,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -113,7 +114,7 @@ func (s *server) serve(in io.Reader) error {
 		if err != nil {
 			s.hangUp()
 			all.Wait()
-			if err == io.EOF { //nolint:errorlint // a reader returns it as it is
+			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			return err
@@ -160,8 +161,9 @@ func (s *server) take(text []byte, all *sync.WaitGroup) {
 func (s *server) send(m message) {
 	m.Version = "2.0"
 	text, err := json.Marshal(m)
-	if err != nil {
-		panic(err) // of values that are all made here
+	if err != nil { // a definition that is no JSON
+		fmt.Fprintln(os.Stderr, "server:", err)
+		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
