@@ -87,10 +87,10 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	if install {
 		return nil
 	}
+	defer w.close() // also of a world that did not open
 	if err := w.open(ctx); err != nil {
 		return err
 	}
-	defer w.close()
 	failed := false
 	for _, p := range chosen {
 		start := time.Now()

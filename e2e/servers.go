@@ -212,7 +212,7 @@ func compareLists(s *score, check string, listed, offered []definition, prefix s
 			there[name] = rest
 		}
 	}
-	s.hold(check+": how many tools", len(there) == len(listed), len(there), len(listed))
+	s.hold(check+": how many tools", enough(len(there), len(listed)), len(there), len(listed))
 	for _, d := range listed {
 		name, want := d.comparable("")
 		if got := there[name]; got != want {
