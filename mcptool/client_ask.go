@@ -136,8 +136,11 @@ func (c *client) anyStream() stream {
 // are told when the hub knows the new ones.
 func (f *face) notify(server, method string, params json.RawMessage) {
 	c := f.client
-	switch method {
-	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
+	switch changedBy(method) {
+	case "tools":
+		f.said.Store(true)
+		return
+	case "prompts", "resources":
 		return
 	}
 	if f.era == newEra {
