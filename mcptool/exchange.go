@@ -25,6 +25,7 @@ type dialogue struct {
 	back   chan comeback // the client has come back with what it was asked for
 
 	mu    sync.Mutex
+	round *round // that takes questions; nil: none
 	leg   *leg   // nil: it is the client's turn
 	key   string // what it is held by; "": it is not
 	away  bool   // it was held, and the client's next request is not the leg yet

@@ -36,7 +36,7 @@ func (c *strand) translated(ctx context.Context, x *asking, method string, param
 	case spoken == newEra && x.era() == oldEra:
 		return c.doNew(ctx, x, method, params)
 	case spoken == oldEra && x.era() == newEra:
-		params = c.forOld(ctx, params)
+		params = c.forOld(ctx, params, x.again)
 	}
 	result, err := c.do(ctx, x, method, params)
 	if err == nil && c.link.greeting().era == oldEra && !c.exclusive {
@@ -67,8 +67,8 @@ func (c *strand) doNew(ctx context.Context, x *asking, method string, params jso
 
 // forOld is what a server of the old era is sent of a request of the new one. If
 // the client wants log messages the server is told so first: nobody else has the
-// connection.
-func (c *strand) forOld(ctx context.Context, params json.RawMessage) json.RawMessage {
+// connection. Input is left out, unless the server has asked for it.
+func (c *strand) forOld(ctx context.Context, params json.RawMessage, asked bool) json.RawMessage {
 	if level := logLevel(params); level != "" && c.exclusive && level != c.logs {
 		if _, logs := member(c.link.greeting().capabilities, "logging"); logs {
 			set := setMembers(nil, pair{"level", quote(level)})
@@ -78,7 +78,7 @@ func (c *strand) forOld(ctx context.Context, params json.RawMessage) json.RawMes
 		}
 	}
 	for _, key := range []string{"inputResponses", "requestState"} {
-		if _, ok := member(params, key); ok {
+		if _, ok := member(params, key); ok && !asked {
 			params = setMembers(params, pair{key, nil})
 		}
 	}
