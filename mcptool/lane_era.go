@@ -36,7 +36,7 @@ func (c *strand) translated(ctx context.Context, x *asking, method string, param
 	case spoken == newEra && x.era() == oldEra:
 		return c.doNew(ctx, x, method, params)
 	case spoken == oldEra && x.era() == newEra:
-		params = c.forOld(ctx, params, x.again)
+		params = c.forOld(ctx, params)
 	}
 	result, err := c.do(ctx, x, method, params)
 	if err == nil && c.link.greeting().era == oldEra && !c.exclusive {
@@ -67,19 +67,14 @@ func (c *strand) doNew(ctx context.Context, x *asking, method string, params jso
 
 // forOld is what a server of the old era is sent of a request of the new one. If
 // the client wants log messages the server is told so first: nobody else has the
-// connection. Input is left out, unless the server has asked for it.
-func (c *strand) forOld(ctx context.Context, params json.RawMessage, asked bool) json.RawMessage {
+// connection. Input stays there: servers that know both eras understand it.
+func (c *strand) forOld(ctx context.Context, params json.RawMessage) json.RawMessage {
 	if level := logLevel(params); level != "" && c.exclusive && level != c.logs {
 		if _, logs := member(c.link.greeting().capabilities, "logging"); logs {
 			set := setMembers(nil, pair{"level", quote(level)})
 			if _, err := c.link.do(ctx, methodSetLevel, set, nil); err == nil {
 				c.logs = level
 			}
-		}
-	}
-	for _, key := range []string{"inputResponses", "requestState"} {
-		if _, ok := member(params, key); ok && !asked {
-			params = setMembers(params, pair{key, nil})
 		}
 	}
 	return setMeta(params, pair{metaVersion, nil}, pair{metaClientInfo, nil}, pair{metaCapabilities, nil}, pair{metaLogLevel, nil})

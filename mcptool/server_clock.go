@@ -84,7 +84,6 @@ type asking struct {
 	clock *clock
 	env   *tool.Env // of the call; nil: it is no call of a tool
 	quiet bool      // the client wants no log messages
-	again bool      // it is sent again, with input that the server has asked for
 }
 
 func (x *asking) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {

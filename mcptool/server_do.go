@@ -36,7 +36,7 @@ func (s *server) do(ctx context.Context, x exchange, method string, params json.
 		if err != nil {
 			return nil, err
 		}
-		params, ask.again = setMembers(params, pair{"inputResponses", responses}, pair{"requestState", state}), true
+		params = setMembers(params, pair{"inputResponses", responses}, pair{"requestState", state})
 	}
 	return nil, fmt.Errorf("server %s: it asked for input %d times within one request", s.Name, maxRounds)
 }
