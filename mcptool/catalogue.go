@@ -66,7 +66,10 @@ func (s *server) listTools(ctx context.Context, l link) (ttl time.Duration, err 
 			return 0, err
 		}
 	}
-	made := s.catalogue(p.items)
+	made := s.catalogue(ctx, p.items)
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
 	if p.left != "" {
 		made.bad = append(made.bad, Quarantined{Why: p.left})
 	}
@@ -83,9 +86,16 @@ func (s *server) listTools(ctx context.Context, l link) (ttl time.Duration, err 
 	return p.ttl, nil
 }
 
+// judgeTime is how long it may take to make tools of a list. What each definition
+// can cost is bounded, but thousands that are made to be slow would add up.
+const judgeTime = 30 * time.Second
+
 // catalogue makes tools of definitions. A definition that it had already leads to
-// the very same tool, so that the runtime sees no change.
-func (s *server) catalogue(defs []json.RawMessage) *catalogue {
+// the very same tool, so that the runtime sees no change. Those for which no time
+// is left are quarantined until the list is asked for again.
+func (s *server) catalogue(ctx context.Context, defs []json.RawMessage) *catalogue {
+	ctx, cancel := context.WithTimeoutCause(ctx, judgeTime, fmt.Errorf("the tools before it took longer to check than %s", judgeTime))
+	defer cancel()
 	s.mu.Lock()
 	had := make(map[string]*listedTool, len(s.tools.tools))
 	for _, t := range s.tools.tools {
@@ -98,7 +108,11 @@ func (s *server) catalogue(defs []json.RawMessage) *catalogue {
 	names := make(map[string]bool, len(defs))
 	for _, raw := range defs {
 		t := had[string(raw)]
-		if t == nil {
+		switch {
+		case t != nil:
+		case ctx.Err() != nil:
+			t = &listedTool{raw: raw, name: short(textMember(raw, "name")), why: context.Cause(ctx).Error()}
+		default:
 			t = s.listed(raw)
 		}
 		if t.tool != nil && names[t.name] {

@@ -83,7 +83,8 @@ func greetBoth(ctx context.Context, c conn, in introduction, patience time.Durat
 	discovered := ask(both, greetNew)
 	var (
 		initialized <-chan outcome
-		failed      error // what was answered last
+		noNew       error // why it is not the one,
+		noOld       error // or not the other
 	)
 	defer func() { // who starts them waits for them: do returns at once
 		stop()
@@ -101,13 +102,13 @@ func greetBoth(ctx context.Context, c conn, in introduction, patience time.Durat
 			initialized = ask(both, initialize)
 		case o := <-discovered:
 			discovered = nil
-			if initialized == nil {
+			if initialized == nil && noOld == nil { // it was not asked yet
 				if !errors.Is(o.err, errOtherEra) {
 					return o.said, o.err
 				}
 				return greetOld(ctx, c, in)
 			}
-			if failed = o.err; o.err == nil {
+			if noNew = o.err; o.err == nil {
 				return o.said, nil
 			}
 		case o := <-initialized:
@@ -115,10 +116,11 @@ func greetBoth(ctx context.Context, c conn, in introduction, patience time.Durat
 			if o.err == nil {
 				return o.said, c.notify(ctx, notificationInitialized, nil)
 			}
-			failed = o.err
+			noOld = o.err
 		}
-		if discovered == nil && initialized == nil {
-			return nil, fmt.Errorf("the server was greeted in both eras: %w", failed)
+		if noNew != nil && noOld != nil {
+			// That it may have the other era is no news here: only noOld is wrapped.
+			return nil, fmt.Errorf("the server was greeted in both eras: %s; %w", noNew.Error(), noOld)
 		}
 	}
 }

@@ -184,20 +184,34 @@ func TestGreetEither(t *testing.T) {
 			}
 		})
 	})
-	t.Run("a server that speaks neither", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			p := newPeer(t, listener{})
-			var failed error
-			p.asks.Go(func() { _, failed = greetEither(t.Context(), p.link, newEra, testIntroduction(), greetPatience) })
-			discover, initialize := p.hear(), p.hear()
-			p.say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`, discover.id)
-			p.say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no database"}}`, initialize.id)
-			p.asks.Wait()
-			if failed == nil || !strings.Contains(failed.Error(), "no database") {
-				t.Errorf("got %v", failed)
-			}
+	// Whichever of the two answers is taken first, initialize is not sent again.
+	for _, order := range []string{"discover first", "initialize first", "at once"} {
+		t.Run("a server that speaks neither, "+order, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPeer(t, listener{})
+				var failed error
+				p.asks.Go(func() { _, failed = greetEither(t.Context(), p.link, newEra, testIntroduction(), greetPatience) })
+				discover, initialize := p.hear(), p.hear()
+				noNew := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, discover.id)
+				noOld := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no database"}}`, initialize.id)
+				switch order {
+				case "at once":
+					p.say("[%s,%s]", noNew, noOld)
+				case "initialize first":
+					noNew, noOld = noOld, noNew
+					fallthrough
+				default:
+					p.say("%s", noNew)
+					synctest.Wait()
+					p.say("%s", noOld)
+				}
+				p.asks.Wait()
+				if failed == nil || !strings.Contains(failed.Error(), "no such method") || !strings.Contains(failed.Error(), "no database") || errors.Is(failed, errOtherEra) {
+					t.Errorf("got %v, want both answers", failed)
+				}
+			})
 		})
-	})
+	}
 	t.Run("ctx ends it", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPeer(t, listener{})

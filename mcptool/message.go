@@ -28,6 +28,7 @@ type Fault struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
+// Error is what went wrong and its code, without the data.
 func (f *Fault) Error() string { return fmt.Sprintf("%s (code %d)", f.Message, f.Code) }
 
 // Codes of faults.
