@@ -117,6 +117,9 @@ func (w *world) compareInspector(ctx context.Context, s *score, work, url string
 			s.fail(check, got[i].err.Error())
 			continue
 		}
+		if url == "" {
+			want.listed = forInspector(want.listed, lists[i])
+		}
 		compareLists(s, check, want.listed, lists[i], r.prefixBehind(url))
 		sample := w.sample(r.calls)
 		for k, n := range sample {
@@ -129,4 +132,13 @@ func (w *world) compareInspector(ctx context.Context, s *score, work, url string
 		s.note(check+": calls made", object{"made": len(sample), "of": len(r.calls)})
 	}
 	return nil
+}
+
+// forInspector are the tools of a server without those that it does not list to the
+// inspector, because that cannot be asked for anything.
+func forInspector(listed, offered []definition) []definition {
+	return slices.DeleteFunc(slices.Clone(listed), func(d definition) bool {
+		name, _ := d["name"].(string)
+		return notByInspector()[name] != "" && !slices.ContainsFunc(offered, func(o definition) bool { return o["name"] == d["name"] })
+	})
 }

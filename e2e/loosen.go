@@ -5,7 +5,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // Everything that may differ between a direct call and one through the gateway
@@ -79,14 +78,20 @@ func (o outcome) comparable() string {
 			delete(v, "_meta")
 		}
 	}
-	if text := string(o.Result); v["isError"] == true && (strings.Contains(text, "InputValidationError") || strings.Contains(text, "Input validation error")) {
-		return "its arguments are refused" // by the runtime, in its own words, before the server sees them
+	if v["isError"] == true && refusal().MatchString(o.text()) {
+		return "its arguments are refused"
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err.Error()
 	}
 	return quiet(string(text))
+}
+
+// refusal is how a text begins that refuses a tool's arguments: the runtime's, which
+// checks them before the server sees them, or the server's.
+func refusal() *regexp.Regexp {
+	return regexp.MustCompile(`^(InputValidationError: |MCP error -32602: Input validation error: )`)
 }
 
 // quiet replaces what differs from call to call.
@@ -97,13 +102,6 @@ func quiet(text string) string {
 		text = n.pattern.ReplaceAllString(text, "~")
 	}
 	return text
-}
-
-// onlyOffered are tools that a server lists only to clients that can do more than
-// those here. The gateway asks for the list once, for all its clients, as one that
-// can do everything.
-func onlyOffered() map[string]string {
-	return map[string]string{}
 }
 
 // ofTheGateway are tools that it adds to those of its servers.
