@@ -108,4 +108,15 @@ func TestAside(t *testing.T) {
 			}
 		})
 	})
+	t.Run("C1 turns apart are no loop: their client may poll", func(t *testing.T) {
+		t.Parallel()
+		inDiary(t, func(ctx context.Context, d *diary, script func(string, func(context.Context))) {
+			script("poll", func(context.Context) {})
+			for range 20 {
+				if res := d.view.DoTurn(ctx, apart, tool.Call{Name: "poll", Input: []byte("{}")})[0]; res.Err != nil || res.String() != "(tool ran successfully with no output)" {
+					t.Fatalf("got %q, %v", res, res.Err)
+				}
+			}
+		})
+	})
 }

@@ -57,7 +57,7 @@ func (c *call) note() {
 	if c.entry != nil {
 		name = c.entry.wire
 	}
-	now := past{key: h.keyOf(name, c.input), odd: c.entry != nil && c.entry.tool.Repeatable}
+	now := past{key: h.keyOf(name, c.input), odd: c.turn.crowd != nil || c.entry != nil && c.entry.tool.Repeatable}
 	key := historyKey{c.first.Caller.Agent, c.first.Caller.Run}
 	h.mu.Lock()
 	defer h.mu.Unlock()

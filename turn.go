@@ -106,6 +106,8 @@ type TurnOptions struct {
 	// for a person, or for anything else, holds up nobody. A tool that begins such
 	// a turn of its own session waits for itself. Zero: turns that run at the same
 	// time are not ordered with each other.
+	//
+	// Loops are not looked for in such turns: who makes them may poll.
 	Apart bool
 }
 

@@ -1,10 +1,11 @@
-// Calls tools of one server, one after the other, with the official TypeScript
-// client of either generation, and prints the list of tools and each result as a
-// JSON line. What to do comes as JSON on stdin:
+// Goes to servers with the official TypeScript client of either generation, to all
+// at the same time, calls tools there, one after the other, and prints the list of
+// tools and each result as JSON lines that say of which visit they are. What to do
+// comes as JSON on stdin:
 //
-//   {"packages": dir, "generation": "2025" | "2026", "list": true,
+//   {"packages": dir, "visits": [{"generation": "2025" | "2026", "list": true,
 //    "server": {"url"} | {"command", "args", "env", "cwd"},
-//    "calls": [{"name", "arguments"}], "atOnce": true, "who": "name"}
+//    "calls": [{"name", "arguments"}], "atOnce": true, "who": "name"}]}
 //
 // atOnce makes all calls at the same time; who is what it answers to questions.
 import { pathToFileURL } from 'node:url';
@@ -15,17 +16,17 @@ const todo = JSON.parse(await text(process.stdin));
 const load = path => import(pathToFileURL(join(todo.packages, '@modelcontextprotocol', path)));
 
 // What the server may ask for is always answered in the same way.
-const answers = {
-  elicitation: ({ params }) => ({
+const answersOf = who => ({
+  elicitation: ({ params }) => params.mode === 'url' ? { action: 'accept' } : {
     action: 'accept',
-    content: todo.who ? { by: todo.who, asked: params.message } : fill(params.requestedSchema),
-  }),
+    content: who ? { by: who, asked: params.message } : fill(params.requestedSchema),
+  },
   sampling: ({ params }) => ({
     role: 'assistant', model: 'none', stopReason: 'endTurn',
     content: { type: 'text', text: `${params.messages.length} messages` },
   }),
   roots: () => ({ roots: [{ uri: 'file:///e2e', name: 'e2e' }] }),
-};
+});
 
 // fill makes a form's content: defaults, else something that its schema allows.
 function fill(schema) {
@@ -47,11 +48,12 @@ function fill(schema) {
   return content;
 }
 
-async function connect() {
+async function connect({ generation, server, who }) {
+  const answers = answersOf(who);
   const info = { name: 'e2e', version: '1' };
-  const capabilities = { elicitation: { form: {} }, sampling: {}, roots: { listChanged: true } };
+  const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } };
   let client, transports;
-  if (todo.generation === '2025') {
+  if (generation === '2025') {
     const [{ Client }, http, stdio, types] = await Promise.all(
       ['index.js', 'streamableHttp.js', 'stdio.js'].map(f => load(`sdk/dist/esm/client/${f}`)).concat(load('sdk/dist/esm/types.js')));
     client = new Client(info, { capabilities });
@@ -67,7 +69,7 @@ async function connect() {
     client.setRequestHandler('roots/list', answers.roots);
     transports = { ...all, ...stdio };
   }
-  const { url, ...command } = todo.server;
+  const { url, ...command } = server;
   const transport = url
     ? new transports.StreamableHTTPClientTransport(new URL(url))
     : new transports.StdioClientTransport({ stderr: 'ignore', ...command });
@@ -75,24 +77,35 @@ async function connect() {
   return client;
 }
 
-const say = line => process.stdout.write(JSON.stringify(line) + '\n');
-const client = await connect();
-const tools = [];
-let cursor;
-do {
-  const page = await client.listTools(cursor ? { cursor } : undefined);
-  tools.push(...page.tools);
-  cursor = page.nextCursor;
-} while (cursor);
-if (todo.list) say({ tools });
-const call = async ({ name, arguments: args }) => {
+async function visit(todo, say) {
+  const client = await connect(todo);
+  const tools = [];
+  let cursor;
+  do {
+    const page = await client.listTools(cursor ? { cursor } : undefined);
+    tools.push(...page.tools);
+    cursor = page.nextCursor;
+  } while (cursor);
+  if (todo.list) say({ tools });
+  const call = async ({ name, arguments: args }) => {
+    try {
+      return { name, result: await client.callTool({ name, arguments: args }) };
+    } catch (e) {
+      return { name, error: { code: e.code, message: e.message, data: e.data } };
+    }
+  };
+  if (todo.atOnce) (await Promise.all(todo.calls.map(call))).forEach(say);
+  else for (const c of todo.calls ?? []) say(await call(c));
+  await client.close();
+}
+
+const lines = [];
+await Promise.all(todo.visits.map(async (one, visitor) => {
+  const say = line => lines.push(JSON.stringify({ visitor, ...line }));
   try {
-    return { name, result: await client.callTool({ name, arguments: args }) };
+    await visit(one, say);
   } catch (e) {
-    return { name, error: { code: e.code, message: e.message, data: e.data } };
+    say({ failed: `${e.stack ?? e}` });
   }
-};
-if (todo.atOnce) (await Promise.all(todo.calls.map(call))).forEach(say);
-else for (const c of todo.calls ?? []) say(await call(c));
-await client.close();
-process.exit(0);
+}));
+process.stdout.write(lines.map(l => l + '\n').join(''), () => process.exit(0));

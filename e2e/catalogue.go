@@ -109,6 +109,8 @@ func everythingCalls() []toolCall {
 		{"trigger-long-running-operation", object{"duration": 0.2, "steps": 2}},
 		{"get-roots-list", nil},
 		{"trigger-elicitation-request", nil},
+		{"trigger-url-elicitation", object{"url": "https://example.com", "elicitationId": "one"}},
+		{"trigger-url-elicitation", object{"url": "https://example.com", "errorPath": true}}, // an error with data
 		{"trigger-sampling-request", object{"prompt": "hello", "maxTokens": 7}},
 		{"simulate-research-query", object{"topic": "tea"}},
 	}

@@ -8,9 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -28,53 +25,88 @@ type outcome struct {
 	Name   string          `json:"name"`
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  json.RawMessage `json:"error,omitempty"`
-	Tools  []definition    `json:"tools,omitempty"`
 }
 
 // definition is a tool as it is listed.
 type definition map[string]any
 
-// typescript calls tools with the official TypeScript client of a generation,
-// and returns the definitions of all tools and one outcome for each call.
-func (w *world) typescript(ctx context.Context, generation string, u upstream, calls []toolCall) ([]definition, []outcome, error) {
-	return w.runClient(ctx, u, map[string]any{"generation": generation, "list": true, "calls": calls})
+// errand is what one client does at one server.
+type errand struct {
+	generation string // of the client
+	server     upstream
+	calls      []toolCall
+	atOnce     bool   // all calls at the same time
+	who        string // what it answers to questions; "": what fits
 }
 
-// runClient has calls.mjs do what todo says.
-func (w *world) runClient(ctx context.Context, u upstream, todo map[string]any) ([]definition, []outcome, error) {
+// visit is what one client got from one server: the definitions of all tools, and
+// one outcome for each call.
+type visit struct {
+	listed   []definition
+	outcomes []outcome
+	err      error
+}
+
+// typescript runs errands at the same time, with the official TypeScript clients.
+// One process is all clients: starting it takes longer than most calls.
+func (w *world) typescript(ctx context.Context, errands []errand) ([]visit, error) {
 	program, err := w.file("calls.mjs", callsProgram)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	todo["packages"], todo["server"] = w.tools.script("clients", ""), u.forClient()
-	text, err := json.Marshal(todo)
+	var all []object
+	for _, e := range errands {
+		all = append(all, object{
+			"generation": e.generation, "server": e.server.forClient(), "list": true,
+			"calls": e.calls, "atOnce": e.atOnce, "who": e.who,
+		})
+	}
+	text, err := json.Marshal(object{"packages": w.tools.script("clients", ""), "visits": all})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
 	defer cancel()
 	cmd := exec.Command(w.tools.node(), program) //nolint:gosec,noctx // output ends it, with its group
 	cmd.Env, cmd.Stdin, cmd.Dir = w.tools.environment(), bytes.NewReader(text), w.dir
 	out, err := output(ctx, "TypeScript client", cmd)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w; it had printed %d lines", err, bytes.Count(out, []byte("\n")))
+		return nil, err
 	}
-	var listed []definition
-	var outcomes []outcome
+	return readVisits(out, errands)
+}
+
+// readVisits reads what calls.mjs prints.
+func readVisits(out []byte, errands []errand) ([]visit, error) {
+	visits := make([]visit, len(errands))
 	in := bufio.NewScanner(bytes.NewReader(out))
 	in.Buffer(nil, 64<<20)
 	for in.Scan() {
-		var o outcome
-		if err := json.Unmarshal(in.Bytes(), &o); err != nil {
-			return nil, nil, fmt.Errorf("TypeScript client: got %q, want JSON: %w", in.Text(), err)
+		var o struct {
+			outcome
+			Visitor int          `json:"visitor"`
+			Tools   []definition `json:"tools"`
+			Failed  string       `json:"failed"`
 		}
-		if o.Name == "" {
-			listed = o.Tools
-			continue
+		if err := json.Unmarshal(in.Bytes(), &o); err != nil || o.Visitor < 0 || o.Visitor >= len(visits) {
+			return nil, fmt.Errorf("TypeScript client: got %q, want JSON of one of %d visitors: %w", in.Text(), len(visits), err)
 		}
-		outcomes = append(outcomes, o)
+		v := &visits[o.Visitor]
+		switch {
+		case o.Failed != "":
+			v.err = fmt.Errorf("TypeScript client %s: %s", errands[o.Visitor].generation, o.Failed)
+		case o.Name == "":
+			v.listed = o.Tools
+		default:
+			v.outcomes = append(v.outcomes, o.outcome)
+		}
 	}
-	return listed, outcomes, in.Err()
+	for i := range visits {
+		if got, want := len(visits[i].outcomes), len(errands[i].calls); got != want && visits[i].err == nil {
+			visits[i].err = fmt.Errorf("TypeScript client: got %d outcomes, want %d", got, want)
+		}
+	}
+	return visits, in.Err()
 }
 
 // forClient is how calls.mjs reaches a server.
@@ -90,42 +122,4 @@ func (u upstream) forClient() map[string]any {
 		s["cwd"] = u.dir
 	}
 	return s
-}
-
-// inspector calls one tool with the inspector's command line.
-func (w *world) inspector(ctx context.Context, u upstream, c toolCall) (outcome, error) {
-	args, err := json.Marshal(c.Arguments)
-	if err != nil {
-		return outcome{}, err
-	}
-	if c.Arguments == nil {
-		args = []byte("{}")
-	}
-	line := []string{w.tools.script("inspector", "@modelcontextprotocol/inspector/clients/launcher/build/index.js"), "--cli"}
-	if u.url != "" {
-		line = append(line, "--server-url", u.url, "--transport", "http")
-	} else {
-		line = append(slices.Concat(line, u.command), "--cwd", u.dir)
-		for k, v := range u.env {
-			line = append(line, "-e", k+"="+v)
-		}
-	}
-	line = append(line, "--method", "tools/call", "--tool-name", c.Name, "--tool-args-json", string(args),
-		"--format", "json", "--quiet", "--stored-auth-only")
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	cmd := exec.Command(w.tools.node(), line...) //nolint:gosec,noctx // output ends it, with its group
-	cmd.Dir = w.dir
-	// It keeps files in the home, and must not touch that of who runs this.
-	cmd.Env = append(w.tools.environment(), "HOME="+filepath.Join(w.dir, "home"), "MCP_INSPECTOR_SECRET_STORE=memory")
-	out, err := output(ctx, "inspector "+c.Name, cmd)
-	var said struct{ Result json.RawMessage }
-	if json.Unmarshal(bytes.TrimSpace(out), &said) == nil && said.Result != nil {
-		return outcome{Name: c.Name, Result: said.Result}, nil // it exits with 5 for a result with isError
-	}
-	if err != nil {
-		text, _ := json.Marshal(strings.TrimSpace(err.Error()))
-		return outcome{Name: c.Name, Error: text}, ctx.Err()
-	}
-	return outcome{}, fmt.Errorf("inspector: got %q, want a result", out)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
 )
 
 const (
@@ -44,20 +43,19 @@ func elicit(ctx context.Context, w *world, s *score) error {
 
 // elicitAll runs all clients at the same time, and judges what they got.
 func elicitAll(ctx context.Context, w *world, s *score, check string, u upstream, generations []string) {
-	var all sync.WaitGroup
-	visits := make([]visit, elicitClients)
-	for i := range visits {
-		all.Go(func() {
-			var calls []toolCall
-			for n := range elicitCalls {
-				calls = append(calls, toolCall{"ask", object{"who": question(i, n)}})
-			}
-			_, visits[i].outcomes, visits[i].err = w.runClient(ctx, u, map[string]any{
-				"generation": generations[i%len(generations)], "calls": calls, "atOnce": true, "who": fmt.Sprintf("client %d", i),
-			})
-		})
+	var errands []errand
+	for i := range elicitClients {
+		e := errand{generation: generations[i%len(generations)], server: u, atOnce: true, who: fmt.Sprintf("client %d", i)}
+		for n := range elicitCalls {
+			e.calls = append(e.calls, toolCall{"ask", object{"who": question(i, n)}})
+		}
+		errands = append(errands, e)
 	}
-	all.Wait()
+	visits, err := w.typescript(ctx, errands)
+	if err != nil {
+		s.fail(check, err.Error())
+		return
+	}
 	right, wrong, lost := 0, []string{}, []string{}
 	for i, v := range visits {
 		if v.err != nil {

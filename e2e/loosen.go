@@ -2,9 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // Everything that may differ between a direct call and one through the gateway
@@ -43,6 +43,7 @@ func notByInspector() map[string]string {
 	return map[string]string{
 		"get-roots-list":              asks,
 		"trigger-elicitation-request": asks,
+		"trigger-url-elicitation":     asks,
 		"trigger-sampling-request":    asks,
 		"simulate-research-query":     asks,
 		"toggle-simulated-logging":    "it sends log messages for as long as the session lasts",
@@ -67,9 +68,6 @@ func (o outcome) comparable() string {
 	if _, ok := onlyThere()[o.Name]; ok {
 		v = map[string]any{"isError": v["isError"]}
 	}
-	// Of the new era only; a client may be spoken to in another era through the
-	// gateway than directly.
-	delete(v, "resultType")
 	if meta, ok := v["_meta"].(map[string]any); ok {
 		for key := range meta {
 			if slices.Contains(addedMeta(), key) {
@@ -80,8 +78,8 @@ func (o outcome) comparable() string {
 			delete(v, "_meta")
 		}
 	}
-	if v["isError"] == false {
-		delete(v, "isError") // that is what it is without
+	if v["isError"] == true && refusal().MatchString(o.text()) {
+		return "its arguments are refused"
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -90,27 +88,44 @@ func (o outcome) comparable() string {
 	return quiet(string(text))
 }
 
+// refusal is how a text begins that refuses a tool's arguments: the runtime's, which
+// checks them before the server sees them, or the server's.
+func refusal() *regexp.Regexp {
+	return regexp.MustCompile(`^(InputValidationError: |MCP error -32602: Input validation error: )`)
+}
+
 // quiet replaces what differs from call to call.
 func quiet(text string) string {
+	// The tool's name, in an error of the client or the server.
+	text = regexp.MustCompile(`\b(everything|files|memory|thinking|git|dbhub)__`).ReplaceAllString(text, "")
 	for _, n := range noises() {
 		text = n.pattern.ReplaceAllString(text, "~")
 	}
 	return text
 }
 
-// comparable is a definition without what may differ: its name, as the gateway
-// puts the server's in front.
-func (d definition) comparable(prefix string) (name, rest string) {
-	full, _ := d["name"].(string)
-	others := make(map[string]any)
-	for k, v := range d {
-		if k != "name" {
-			others[k] = v
-		}
+// ofTheGateway are tools that it adds to those of its servers.
+func ofTheGateway() map[string]string {
+	return map[string]string{
+		"read_result": "the rest of results that are too long (M3)",
 	}
-	text, err := json.Marshal(others)
+}
+
+// comparable is a definition without what may differ from the other one: its name,
+// as the gateway puts the server's in front.
+func (d definition) comparable(other definition) string {
+	rest := maps.Clone(d)
+	delete(rest, "name")
+	// It says how a tool is run as a task, which only the old era has: the client of
+	// the 2026 generation takes it out of lists that it got in the new era (as through
+	// the gateway), and leaves it in those of the old one (as directly). That the
+	// gateway keeps it the client of the 2025 generation shows.
+	if other["execution"] == nil {
+		delete(rest, "execution")
+	}
+	text, err := json.Marshal(rest)
 	if err != nil {
-		return full, err.Error()
+		return err.Error()
 	}
-	return strings.TrimPrefix(full, prefix), string(text)
+	return string(text)
 }

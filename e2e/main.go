@@ -1,7 +1,8 @@
 // E2e runs the gateway as people do: real servers behind it, real clients and the
 // official conformance suites in front of it.
 //
-//	go run ./e2e [-direct] [-runs N] [-calls N] [-ferrule PROGRAM] [-data DIR] [install|PART...]
+//	go run ./e2e [-direct] [-runs N] [-calls N] [-every] [-only SERVER] [-by CLIENT]
+//		[-ferrule PROGRAM] [-data DIR] [install|PART...]
 //
 // The parts are conformance, client, elicit, servers, http and fast; without one
 // all are run. Each prints what it checked as JSON lines, the last one a summary,
@@ -66,6 +67,9 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	flags.BoolVar(&w.direct, "direct", false, "straight to the servers, without the gateway")
 	flags.IntVar(&w.runs, "runs", 2, "how often each suite is run")
 	flags.IntVar(&w.calls, "calls", 2000, "how many calls are measured")
+	flags.BoolVar(&w.every, "every", false, "the inspector makes every call, not only some of each server")
+	flags.StringVar(&w.only, "only", "", "of servers and http: only this server")
+	flags.StringVar(&w.by, "by", "", "of servers and http: only this client: 2025, 2026 or inspector")
 	flags.StringVar(&w.program, "ferrule", "", "the program; default: it is built")
 	flags.StringVar(&w.data, "data", "../shared/data", "the folder of data sets")
 	if err := flags.Parse(args); err != nil {
@@ -87,10 +91,10 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	if install {
 		return nil
 	}
+	defer w.close() // also of a world that did not open
 	if err := w.open(ctx); err != nil {
 		return err
 	}
-	defer w.close()
 	failed := false
 	for _, p := range chosen {
 		start := time.Now()

@@ -49,6 +49,13 @@ func (s *score) hold(check string, ok bool, got, want any) {
 	s.print(l)
 }
 
+// note says something that is neither right nor wrong.
+func (s *score) note(check string, got any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.print(line{Part: s.part, Check: check, Got: got})
+}
+
 // fail says that something did not hold.
 func (s *score) fail(check string, got any) { s.hold(check, false, got, nil) }
 

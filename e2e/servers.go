@@ -45,6 +45,9 @@ func httpServers(ctx context.Context, w *world, s *score) error {
 
 // compare has each client call each tool of each server, in both ways.
 func (w *world) compare(ctx context.Context, s *score, work string, servers []realServer) error {
+	if w.only != "" {
+		servers = slices.DeleteFunc(servers, func(r realServer) bool { return r.name != w.only })
+	}
 	if err := layOut(ctx, work); err != nil { // servers want their folders when they start
 		return err
 	}
@@ -52,13 +55,28 @@ func (w *world) compare(ctx context.Context, s *score, work string, servers []re
 	if err != nil {
 		return err
 	}
+	var directly []visit
 	for _, generation := range []string{"2025", "2026"} {
-		if err := w.compareClient(ctx, s, work, url, generation, servers); err != nil {
+		if w.by != "" && w.by != generation && (w.by != byInspector || generation != "2026") {
+			continue
+		}
+		if directly, err = w.visitAll(ctx, work, "", generation, servers); err != nil {
 			return err
 		}
+		if w.by != byInspector {
+			if err := w.compareClient(ctx, s, work, url, generation, servers, directly); err != nil {
+				return err
+			}
+		}
 	}
-	return w.compareInspector(ctx, s, work, url, servers)
+	if w.by != "" && w.by != byInspector {
+		return nil
+	}
+	return w.compareInspector(ctx, s, work, url, servers, directly)
 }
+
+// byInspector is the name of the inspector among the clients.
+const byInspector = "inspector"
 
 // inFront starts the gateway; "": there is to be none.
 func (w *world) inFront(ctx context.Context, servers []realServer) (string, error) {
@@ -86,16 +104,17 @@ func (r realServer) through(url string) (upstream, []toolCall) {
 	return upstream{name: "ferrule", url: url}, calls
 }
 
-// visit is what one client got from one server.
-type visit struct {
-	listed   []definition
-	outcomes []outcome
-	err      error
+// prefixBehind is what stands before the names of the server's tools.
+func (r realServer) prefixBehind(url string) string {
+	if url == "" {
+		return ""
+	}
+	return r.prefixed("")
 }
 
 // each has a client go to each server, two at a time, after the folder that they
 // work on was laid out anew.
-func each(ctx context.Context, work string, servers []realServer, client func(realServer) visit) ([]visit, error) {
+func each(ctx context.Context, work string, servers []realServer, client func(int, realServer) visit) ([]visit, error) {
 	if err := layOut(ctx, work); err != nil {
 		return nil, err
 	}
@@ -106,27 +125,31 @@ func each(ctx context.Context, work string, servers []realServer, client func(re
 		all.Go(func() {
 			free <- struct{}{}
 			defer func() { <-free }()
-			visits[i] = client(r)
+			visits[i] = client(i, r)
 		})
 	}
 	all.Wait()
 	return visits, ctx.Err()
 }
 
-// compareClient has a client of one generation call all tools.
-func (w *world) compareClient(ctx context.Context, s *score, work, url, generation string, servers []realServer) error {
-	directly, err := each(ctx, work, servers, func(r realServer) (got visit) {
-		got.listed, got.outcomes, got.err = w.typescript(ctx, generation, r.upstream, r.calls)
-		return got
-	})
-	if err != nil {
-		return err
+// visitAll has clients of one generation go to all servers, after the folder that
+// those work on was laid out anew.
+func (w *world) visitAll(ctx context.Context, work, url, generation string, servers []realServer) ([]visit, error) {
+	if err := layOut(ctx, work); err != nil {
+		return nil, err
 	}
-	through, err := each(ctx, work, servers, func(r realServer) (got visit) {
+	var errands []errand
+	for _, r := range servers {
 		u, calls := r.through(url)
-		got.listed, got.outcomes, got.err = w.typescript(ctx, generation, u, calls)
-		return got
-	})
+		errands = append(errands, errand{generation: generation, server: u, calls: calls})
+	}
+	return w.typescript(ctx, errands)
+}
+
+// compareClient has clients of one generation call all tools behind the gateway,
+// and compares that with what they got directly.
+func (w *world) compareClient(ctx context.Context, s *score, work, url, generation string, servers []realServer, directly []visit) error {
+	through, err := w.visitAll(ctx, work, url, generation, servers)
 	if err != nil {
 		return err
 	}
@@ -137,55 +160,10 @@ func (w *world) compareClient(ctx context.Context, s *score, work, url, generati
 			s.fail(check, err.Error())
 			continue
 		}
-		prefix := ""
-		if url != "" {
-			prefix = r.name + "__"
-		}
-		compareLists(s, check, want.listed, got.listed, prefix)
+		compareLists(s, check, want.listed, got.listed, r.prefixBehind(url))
 		uncalled(s, check, r, want.listed)
 		for i := range want.outcomes {
 			s.compare(check, want.outcomes[i], got.outcomes[i])
-		}
-	}
-	return nil
-}
-
-// compareInspector has the inspector call all tools that it can. What it gets is
-// compared with what the client of the newer generation gets directly.
-func (w *world) compareInspector(ctx context.Context, s *score, work, url string, servers []realServer) error {
-	servers = slices.Clone(servers)
-	for i := range servers {
-		servers[i].calls = slices.DeleteFunc(slices.Clone(servers[i].calls), func(c toolCall) bool { return notByInspector()[c.Name] != "" })
-	}
-	directly, err := each(ctx, work, servers, func(r realServer) (got visit) {
-		_, got.outcomes, got.err = w.typescript(ctx, "2026", r.upstream, r.calls)
-		return got
-	})
-	if err != nil {
-		return err
-	}
-	through, err := each(ctx, work, servers, func(r realServer) (got visit) {
-		u, calls := r.through(url)
-		for _, c := range calls {
-			o, err := w.inspector(ctx, u, c)
-			got.outcomes, got.err = append(got.outcomes, o), errors.Join(got.err, err)
-		}
-		return got
-	})
-	if err != nil {
-		return err
-	}
-	for i, r := range servers {
-		want, got := directly[i], through[i]
-		if err := errors.Join(want.err, got.err); err != nil {
-			s.fail("inspector, "+r.name, err.Error())
-			continue
-		}
-		for i := range want.outcomes {
-			if want.outcomes[i].Error != nil && got.outcomes[i].Error != nil {
-				got.outcomes[i].Error = want.outcomes[i].Error // it prints errors in a form of its own
-			}
-			s.compare("inspector, "+r.name, want.outcomes[i], got.outcomes[i])
 		}
 	}
 	return nil
@@ -203,28 +181,33 @@ func (s *score) compare(check string, want, got outcome) {
 	s.hold(check, false, g, w)
 }
 
-// compareLists compares the definitions of a server's tools.
+// compareLists compares the definitions of a server's tools. A tool too many is as
+// wrong as one too few, but for the gateway's own.
 func compareLists(s *score, check string, listed, offered []definition, prefix string) {
-	there := make(map[string]string)
+	there := make(map[string]definition)
 	for _, d := range offered {
-		if name, _ := d["name"].(string); strings.HasPrefix(name, prefix) {
-			name, rest := d.comparable(prefix)
-			there[name] = rest
+		switch name, _ := d["name"].(string); {
+		case strings.HasPrefix(name, prefix):
+			there[strings.TrimPrefix(name, prefix)] = d
+		case !strings.Contains(name, "__") && ofTheGateway()[name] == "":
+			s.fail(check+": a tool that no server has", name)
 		}
 	}
-	s.hold(check+": how many tools", len(there) == len(listed), len(there), len(listed))
 	for _, d := range listed {
-		name, want := d.comparable("")
-		if got := there[name]; got != want {
-			s.hold(check+": definition of "+name, false, got, want)
-		}
+		name, _ := d["name"].(string)
+		got, ok := there[name]
+		delete(there, name)
+		s.hold(check+": definition of "+name, ok && got.comparable(d) == d.comparable(got), got, d)
+	}
+	for name := range there {
+		s.fail(check+": offered, though not listed directly", name)
 	}
 }
 
 // uncalled finds tools that no call is made of: a new version may have more.
 func uncalled(s *score, check string, r realServer, listed []definition) {
 	for _, d := range listed {
-		name, _ := d.comparable("")
+		name, _ := d["name"].(string)
 		if !slices.ContainsFunc(r.calls, func(c toolCall) bool { return c.Name == name }) {
 			s.fail(check+": every tool is called", name)
 		}

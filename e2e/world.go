@@ -19,6 +19,9 @@ type world struct {
 	direct  bool
 	runs    int
 	calls   int
+	every   bool   // the inspector makes every call
+	only    string // server, of those that are compared; "": all
+	by      string // client; "": all
 	program string // ferrule
 	data    string
 	log     io.Writer

@@ -22,9 +22,11 @@ type client struct {
 	end  context.CancelCauseFunc
 	idle *time.Timer // of a stateless session
 
-	pushing sync.Mutex
-	pushes  []stream
-	pending []message // for the next stream that listens
+	pushing  sync.Mutex // nothing is sent while it is held
+	pushes   []stream
+	came     int       // how many streams ever came
+	pending  []*untold // for a stream that listens
+	draining bool      // somebody sends them
 
 	mu       sync.Mutex // before that of a dialogue
 	left     bool
@@ -42,7 +44,9 @@ type client struct {
 	held     map[string][]*dialogue
 	holds    int
 	hearing  map[*listening]bool
-	known    *toolList // what the client was listed last
+	changes  map[string]bool // of lists, that it was not told of yet
+	telling  bool            // somebody tells it
+	known    *toolList       // what the client was listed last
 	session  *ferrule.Session
 	gone     chan struct{} // closed when leave is done
 }
@@ -53,7 +57,7 @@ func newClient(g *Gateway, j joining) *client {
 		gate: g, joined: j, caller: j.caller, ctx: ctx, end: end,
 		faces: make(map[string]*face), underway: make(map[string]*dialogue), early: make(map[string]time.Time),
 		asked: make(map[string]chan message), held: make(map[string][]*dialogue), hearing: make(map[*listening]bool),
-		gone: make(chan struct{}),
+		changes: make(map[string]bool), gone: make(chan struct{}),
 	}
 	c.caller.Session = "mcp-" + random()
 	if j.push != nil {
@@ -144,11 +148,15 @@ func (c *client) enter() error {
 	return nil
 }
 
-// begin counts what goes on beside a request.
-func (c *client) begin() {
+// begin counts what goes on beside a request; false: the session has ended.
+func (c *client) begin() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.left && c.running == 0 {
+		return false // nobody would wait for it
+	}
 	c.running++
+	return true
 }
 
 func (c *client) exit() {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -14,7 +13,6 @@ import (
 // Bounds of what a client is asked and told.
 const (
 	maxQuestions = 256 // questions without an answer
-	maxUntold    = 64  // messages that wait for a stream
 	maxEarly     = 64  // cancelled requests that were not seen yet
 	earlyTime    = time.Second
 	// streamTime is how long a question that belongs to no request waits for a
@@ -81,39 +79,6 @@ func (c *client) scrub(text json.RawMessage) json.RawMessage {
 	return s.Scrub(text)
 }
 
-// listen has what belongs to no request sent to s, until stop is called.
-func (c *client) listen(s stream) (stop func()) {
-	c.pushing.Lock()
-	defer c.pushing.Unlock()
-	c.pushes = append(c.pushes, s)
-	for len(c.pending) > 0 && s.send(c.pending[0]) == nil {
-		c.pending = c.pending[1:]
-	}
-	return func() {
-		c.pushing.Lock()
-		defer c.pushing.Unlock()
-		if i := slices.Index(c.pushes, s); i >= 0 {
-			c.pushes = slices.Concat(c.pushes[:i], c.pushes[i+1:])
-		}
-	}
-}
-
-// push tells a client of the old era what belongs to no request, on one stream;
-// it waits for one where there is none.
-func (c *client) push(m message) {
-	c.pushing.Lock()
-	defer c.pushing.Unlock()
-	for _, s := range slices.Backward(c.pushes) {
-		if s.send(m) == nil {
-			return
-		}
-	}
-	same := func(o message) bool { return o.method == m.method && string(o.params) == string(m.params) }
-	if len(c.pending) < maxUntold && !slices.ContainsFunc(c.pending, same) {
-		c.pending = append(c.pending, m)
-	}
-}
-
 // anyStream is one that reaches the client now; nil: none.
 func (c *client) anyStream() stream {
 	c.pushing.Lock()
@@ -136,8 +101,11 @@ func (c *client) anyStream() stream {
 // are told when the hub knows the new ones.
 func (f *face) notify(server, method string, params json.RawMessage) {
 	c := f.client
-	switch method {
-	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
+	switch changedBy(method) {
+	case "tools":
+		f.said.Store(true)
+		return
+	case "prompts", "resources":
 		return
 	}
 	if f.era == newEra {

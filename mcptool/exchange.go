@@ -24,10 +24,13 @@ type dialogue struct {
 	ended  chan struct{} // closed when there is an answer: nothing is asked after it
 	back   chan comeback // the client has come back with what it was asked for
 
-	mu    sync.Mutex
-	leg   *leg   // nil: it is the client's turn
-	key   string // what it is held by; "": it is not
-	away  bool   // it was held, and the client's next request is not the leg yet
+	sending sync.Mutex // nothing is sent after the answer; before mu
+
+	mu    sync.Mutex // nothing is sent while it is held
+	round *round     // that takes questions; nil: none
+	leg   *leg       // nil: it is the client's turn
+	key   string     // what it is held by; "": it is not
+	away  bool       // it was held, and the client's next request is not the leg yet
 	raw   json.RawMessage
 	fault *Fault
 	kept  string // the handle of a result that was too long
@@ -99,10 +102,13 @@ func (d *dialogue) current() *leg {
 // close answers the current leg and ends it; a message without id only ends it.
 // It reports false where there is none.
 func (d *dialogue) close(m message) bool {
+	d.sending.Lock()
 	d.mu.Lock()
 	l := d.leg
+	d.leg = nil
+	d.mu.Unlock()
 	if l == nil {
-		d.mu.Unlock()
+		d.sending.Unlock()
 		return false
 	}
 	l.stop()
@@ -110,8 +116,7 @@ func (d *dialogue) close(m message) bool {
 		m.id = l.id
 		_ = l.to.send(m) // the client may be gone
 	}
-	d.leg = nil
-	d.mu.Unlock()
+	d.sending.Unlock()
 	d.client.unregister(d, l.id)
 	close(l.done)
 	return true
@@ -172,20 +177,21 @@ func (d *dialogue) notify(method string, params json.RawMessage) {
 		return
 	}
 	params = d.client.scrub(params)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.leg == nil {
+	d.sending.Lock()
+	defer d.sending.Unlock()
+	l := d.current()
+	if l == nil {
 		return
 	}
 	if method == "notifications/progress" {
-		if d.leg.token == nil {
+		if l.token == nil {
 			return
 		}
-		if token, _ := member(params, "progressToken"); string(token) != string(d.leg.token) {
-			params = setMembers(params, pair{"progressToken", d.leg.token})
+		if token, _ := member(params, "progressToken"); string(token) != string(l.token) {
+			params = setMembers(params, pair{"progressToken", l.token})
 		}
 	}
-	_ = d.leg.to.send(message{method: method, params: params}) // the client may be gone
+	_ = l.to.send(message{method: method, params: params}) // the client may be gone
 }
 
 // wantsLog reports whether a client of the new era wants a log message: its

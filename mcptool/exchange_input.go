@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +14,7 @@ const (
 	maxHeld  = 64 // of a session
 	holdTime = 10 * time.Minute
 	ownState = "ferrule-" // begins a requestState of our own
-	ownInput = "input"    // names the one request in a result of our own
+	ownInput = "input"    // names the first request in a result of our own
 )
 
 var (
@@ -41,21 +40,7 @@ func (d *dialogue) request(ctx context.Context, method string, params json.RawMe
 	if len(params) > 0 {
 		question = setMembers(question, pair{"params", params})
 	}
-	state := ownState + random()
-	p, err := d.turnBack(ctx, holdKey(d.method, "", quote(state), nil), setMembers(nil,
-		pair{"resultType", quote("input_required")},
-		pair{"inputRequests", setMembers(nil, pair{ownInput, question})},
-		pair{"requestState", quote(state)},
-	))
-	if err != nil {
-		return nil, err
-	}
-	responses, _ := member(p, "inputResponses")
-	answer, ok := member(responses, ownInput)
-	if !ok {
-		return nil, &Fault{Code: codeInvalidParams, Message: fmt.Sprintf("inputResponses: no answer to %q", ownInput)}
-	}
-	return answer, nil
+	return d.askInRound(ctx, question)
 }
 
 // askHere asks a client of the old era on the stream of its request.

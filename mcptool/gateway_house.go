@@ -91,8 +91,8 @@ func (g *Gateway) open() {
 	h.unwatch = g.Hub.watch(func(_, what string) { h.note(what) })
 }
 
-// note remembers that a list has changed: who tells clients of it waits for some
-// of them, so the hub does not wait for that.
+// note remembers that a list has changed: to find out which clients are told takes
+// a while, and the hub does not wait for it.
 func (h *house) note(what string) {
 	h.mu.Lock()
 	h.changed[what] = true
@@ -117,9 +117,7 @@ func (g *Gateway) tellChanges(ctx context.Context) {
 		h.changed = make(map[string]bool)
 		h.mu.Unlock()
 		for _, c := range h.all() {
-			for kind := range what {
-				g.safely(ctx, func() { c.changed(ctx, kind) })
-			}
+			c.tell(what) //nolint:contextcheck // in the time of the client
 		}
 	}
 }

@@ -201,3 +201,86 @@ func TestGatewayLeave(t *testing.T) {
 		t.Errorf("got %+v", f)
 	}
 }
+
+// stuck is a stream whose client does not read until it is let go.
+type stuck struct {
+	tried, free chan struct{}
+	sent        chan message
+}
+
+func (s *stuck) send(m message) error {
+	select {
+	case s.tried <- struct{}{}:
+	default:
+	}
+	<-s.free
+	s.sent <- m
+	return nil
+}
+
+func TestGatewayStuckClient(t *testing.T) {
+	t.Parallel()
+	conns := make(chan *testConn, 16)
+	defs := make(chan string, 1)
+	defs <- plainTool("a")
+	ts := &testServer{old: true, methods: map[string]method{
+		"tools/list": func(c *testCall) (json.RawMessage, error) {
+			select {
+			case conns <- c.conn:
+			default:
+			}
+			d := <-defs
+			defs <- d
+			return lists(d)(c)
+		},
+		"tools/call": func(c *testCall) (json.RawMessage, error) {
+			c.progress(1)
+			<-c.ctx.Done()
+			return nil, errSilent
+		},
+	}}
+	g := gatewayOf(t, allowing(), map[string]*testServer{"s": ts})
+	k, other := meet(t, g, oldEra), meet(t, g, oldEra)
+	k.must("tools/list", `{}`)
+	other.must("tools/list", `{}`)
+	s := &stuck{make(chan struct{}, 1), make(chan struct{}), make(chan message, 8)}
+	defer k.c.listen(s)()
+	<-defs
+	defs <- plainTool("b")
+	(<-conns).send(message{method: "notifications/tools/list_changed"})
+	<-s.tried
+	t.Run("M2 a client that does not read keeps nothing from others", func(t *testing.T) {
+		if got := other.hears(1); got[0].method != "notifications/tools/list_changed" {
+			t.Errorf("got %q", got[0].method)
+		}
+	})
+	t.Run("M2 nor from its other streams", func(t *testing.T) {
+		k.must("ping", `{}`)
+		if got := namesIn(k.must("tools/list", `{}`), "tools"); len(got) != 1 || got[0] != "s__b" {
+			t.Errorf("got %q", got)
+		}
+		k.c.listen(s)()
+	})
+	t.Run("M2 a request whose stream is stuck can be cancelled", func(t *testing.T) {
+		in := &stuck{make(chan struct{}, 1), make(chan struct{}), make(chan message, 8)}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			k.c.handle(t.Context(), message{id: json.RawMessage("7"), method: "tools/call", params: json.RawMessage(`{"name":"s__b","_meta":{"progressToken":1}}`)}, in)
+		}()
+		<-in.tried
+		k.c.mu.Lock()
+		d := k.c.underway["7"]
+		k.c.mu.Unlock()
+		if d.current() == nil { // which nobody waits for
+			t.Error("the request is not under way")
+		}
+		k.c.handle(t.Context(), message{method: notificationCancelled, params: json.RawMessage(`{"requestId":7}`)}, nil)
+		close(in.free)
+		<-done
+	})
+	close(s.free)
+	if m := <-s.sent; m.method != "notifications/tools/list_changed" {
+		t.Errorf("got %q when it reads again", m.method)
+	}
+}

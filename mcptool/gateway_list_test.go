@@ -69,6 +69,64 @@ func TestGatewayLists(t *testing.T) {
 	})
 }
 
+// A server that adds a tool and takes it away again has the same list as before.
+func TestGatewayToldByServer(t *testing.T) {
+	t.Parallel()
+	eras(t, func(t *testing.T, client, server era) {
+		streams := make(chan *testCall, 8)
+		ts := inOneEra(server, &testServer{capabilities: `{"tools":{"listChanged":true},"prompts":{"listChanged":true}}`, methods: map[string]method{
+			"tools/list": lists(plainTool("change")),
+			"subscriptions/listen": func(c *testCall) (json.RawMessage, error) {
+				c.notify("notifications/subscriptions/acknowledged", `{"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(c.id)+`}}`)
+				streams <- c
+				<-c.ctx.Done()
+				return nil, errSilent
+			},
+			"tools/call": func(c *testCall) (json.RawMessage, error) {
+				meta := "{}"
+				if server == newEra {
+					stream := <-streams
+					for stream.conn != c.conn { // the hub's
+						stream = <-streams
+					}
+					meta = `{"_meta":{"io.modelcontextprotocol/subscriptionId":` + string(stream.id) + `}}`
+				}
+				c.notify("notifications/tools/list_changed", meta)
+				c.notify("notifications/prompts/list_changed", meta)
+				return says("done"), nil
+			},
+		}})
+		k := meet(t, gatewayOf(t, allowing(), map[string]*testServer{"s": ts}), client)
+		k.must("tools/list", `{}`)
+		told := make(chan string, 8)
+		ended := make(chan *reply, 1)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		if client == newEra {
+			go func() {
+				ended <- k.doAs(ctx, json.RawMessage(`"l"`), "subscriptions/listen", `{"notifications":{"toolsListChanged":true,"promptsListChanged":true}}`,
+					func(m message) { told <- m.method })
+			}()
+			<-told // that it listens
+		}
+		k.must("tools/call", `{"name":"s__change"}`)
+		if client == oldEra {
+			for _, m := range k.hears(2) {
+				told <- m.method
+			}
+		}
+		got := []string{<-told, <-told}
+		slices.Sort(got)
+		if want := []string{"notifications/prompts/list_changed", "notifications/tools/list_changed"}; !slices.Equal(got, want) {
+			t.Errorf("told %q, want %q", got, want)
+		}
+		if client == newEra {
+			stop()
+			<-ended
+		}
+	})
+}
+
 func TestGatewayManyTools(t *testing.T) {
 	t.Parallel()
 	const many = 120

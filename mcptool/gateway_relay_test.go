@@ -3,9 +3,11 @@ package mcptool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ferrule-dev/ferrule/tool"
@@ -137,6 +139,87 @@ func TestGatewayElicitation(t *testing.T) {
 		}
 		if n := len(ts.heard("tools/call")); server == oldEra && n != 1 {
 			t.Errorf("the server was called %d times, want once", n)
+		}
+	})
+}
+
+func TestGatewayRounds(t *testing.T) {
+	t.Parallel()
+	t.Run("M2 what a server of the old era asks at once a client of the new era is asked at once", func(t *testing.T) {
+		t.Parallel()
+		ts := &testServer{old: true, methods: map[string]method{
+			"tools/list": lists(plainTool("ask")),
+			"tools/call": func(c *testCall) (json.RawMessage, error) {
+				methods := []string{"elicitation/create", "sampling/createMessage", "roots/list"}
+				said := make([]string, len(methods))
+				var asks sync.WaitGroup
+				for i, m := range methods {
+					asks.Go(func() {
+						got, err := c.ask(m, `{}`)
+						said[i] = fmt.Sprintf("%s %v", got, err)
+					})
+				}
+				asks.Wait()
+				return says(strings.Join(said, ", ")), nil
+			},
+		}}
+		k := meet(t, gatewayOf(t, allowing(), map[string]*testServer{"s": ts}), newEra)
+		result := k.must("tools/call", `{"name":"s__ask"}`)
+		requests, _ := member(result, "inputRequests")
+		var answers []pair
+		each(requests, func(key string, q json.RawMessage) {
+			answers = append(answers, pair{key, setMembers(nil, pair{"to", quote(textMember(q, "method"))})})
+		})
+		if len(answers) != 3 {
+			t.Fatalf("got %s, want three requests", requests)
+		}
+		state, _ := member(result, "requestState")
+		result = k.must("tools/call", fmt.Sprintf(`{"name":"s__ask","inputResponses":%s,"requestState":%s}`, setMembers(nil, answers...), state))
+		want := `{"to":"elicitation/create"} <nil>, {"to":"sampling/createMessage"} <nil>, {"to":"roots/list"} <nil>`
+		if got := callText(result); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+	t.Run("M2 who no longer waits for its answer leaves the others", func(t *testing.T) {
+		t.Parallel()
+		d := newDialogue(meet(t, gatewayOf(t, allowing(), nil), newEra).c, nil, message{method: "tools/call"})
+		ctx, stop := context.WithCancel(t.Context())
+		r, _ := d.enterRound(json.RawMessage(`{}`))
+		stop()
+		if _, err := d.askInRound(ctx, json.RawMessage(`{}`)); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		if r.ctx.Err() != nil {
+			t.Error("the other one is not asked")
+		}
+		r.leave(errHungUp)
+		<-r.done
+		if !errors.Is(context.Cause(r.ctx), errHungUp) {
+			t.Errorf("got %v, want it given up", context.Cause(r.ctx))
+		}
+	})
+	t.Run("M2 a server of the old era may ask by its result", func(t *testing.T) {
+		t.Parallel()
+		ts := &testServer{old: true, methods: map[string]method{
+			"tools/list": lists(plainTool("ask")),
+			"tools/call": func(c *testCall) (json.RawMessage, error) {
+				if responses, ok := member(c.params, "inputResponses"); ok {
+					return says(fmt.Sprintf("got %s, state %s", responses, textMember(c.params, "requestState"))), nil
+				}
+				return json.RawMessage(`{"content":[],"inputRequests":{"q":{"method":"roots/list"}},"requestState":"opaque"}`), nil
+			},
+		}}
+		g := gatewayOf(t, allowing(), map[string]*testServer{"s": ts})
+		k := meet(t, g, newEra)
+		if result := k.must("tools/call", `{"name":"s__ask"}`); textMember(result, "resultType") != "input_required" {
+			t.Fatalf("got %s, want it to ask for input", result)
+		}
+		result := k.must("tools/call", `{"name":"s__ask","inputResponses":{"q":{"roots":[]}},"requestState":"opaque"}`)
+		if got, want := callText(result), `got {"q":{"roots":[]}}, state opaque`; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if result := meet(t, g, oldEra).must("tools/call", `{"name":"s__ask"}`); textMember(result, "requestState") != "opaque" {
+			t.Errorf("a client of the old era: got %s, want it as it is", result)
 		}
 	})
 }

@@ -138,6 +138,9 @@ func (ln *lane) shared(ctx context.Context, stateless bool) (*strand, error) {
 // wanted it first may be gone before it is there.
 func (ln *lane) make(f *flight, stateless bool) {
 	c, err := ln.dial(ln.ctx)
+	if err == nil {
+		ln.listen(c)
+	}
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
 	defer close(f.done)

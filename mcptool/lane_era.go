@@ -67,7 +67,7 @@ func (c *strand) doNew(ctx context.Context, x *asking, method string, params jso
 
 // forOld is what a server of the old era is sent of a request of the new one. If
 // the client wants log messages the server is told so first: nobody else has the
-// connection.
+// connection. Input stays there: servers that know both eras understand it.
 func (c *strand) forOld(ctx context.Context, params json.RawMessage) json.RawMessage {
 	if level := logLevel(params); level != "" && c.exclusive && level != c.logs {
 		if _, logs := member(c.link.greeting().capabilities, "logging"); logs {
@@ -75,11 +75,6 @@ func (c *strand) forOld(ctx context.Context, params json.RawMessage) json.RawMes
 			if _, err := c.link.do(ctx, methodSetLevel, set, nil); err == nil {
 				c.logs = level
 			}
-		}
-	}
-	for _, key := range []string{"inputResponses", "requestState"} {
-		if _, ok := member(params, key); ok {
-			params = setMembers(params, pair{key, nil})
 		}
 	}
 	return setMeta(params, pair{metaVersion, nil}, pair{metaClientInfo, nil}, pair{metaCapabilities, nil}, pair{metaLogLevel, nil})

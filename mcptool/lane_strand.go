@@ -61,6 +61,7 @@ func (c *strand) notified(method string, params json.RawMessage) { c.hear(c.alon
 // hear takes what the server says, of a request where that is known.
 func (c *strand) hear(x *asking, method string, params json.RawMessage) {
 	if what := changedBy(method); what != "" {
+		c.lane.s.toldClient(c.lane.a, method, params)
 		c.lane.s.change(what)
 		return
 	}

@@ -41,6 +41,7 @@ type httpLink struct {
 	version string         // of the handshake; "": it is not done
 	hello   *greeting
 	calls   map[string]*httpCall               // those that have a progress token, by that of the wire
+	waiting map[string]*httpCall               // all, by id
 	asked   map[string]context.CancelCauseFunc // requests of the server that are not answered, by id
 }
 
@@ -53,6 +54,8 @@ const (
 	// not, and cannot be sent again.
 	idleTime = 4 * time.Second
 	dialTime = 10 * time.Second
+	// openTime is how long the stream for what belongs to no request is waited for.
+	openTime = 200 * time.Millisecond
 )
 
 // dialHTTP connects to a server over streamable HTTP, in the era that is wanted.
@@ -100,8 +103,9 @@ func newHTTPLink(ctx context.Context, s Server, who introduction, wanted era, he
 			MaxIdleConnsPerHost:    4,
 			MaxResponseHeaderBytes: 256 << 10,
 		},
-		calls: map[string]*httpCall{},
-		asked: map[string]context.CancelCauseFunc{},
+		calls:   map[string]*httpCall{},
+		waiting: map[string]*httpCall{},
+		asked:   map[string]context.CancelCauseFunc{},
 	}
 	l.life, l.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	return l, nil
@@ -118,10 +122,20 @@ func (l *httpLink) start(ctx context.Context) error {
 	l.hello = hello
 	l.mu.Unlock()
 	if l.speaks == oldEra && l.begin() {
+		asked := make(chan struct{})
 		go func() {
 			defer l.work.Done()
-			l.listen()
+			l.listen(sync.OnceFunc(func() { close(asked) }))
 		}()
+		// What the server says because of the first request is heard, too. A server
+		// may keep the beginning of its answer until it has something to say.
+		late := time.NewTimer(openTime)
+		defer late.Stop()
+		select {
+		case <-asked:
+		case <-late.C:
+		case <-ctx.Done():
+		}
 	}
 	return nil
 }

@@ -25,6 +25,10 @@ type httpCall struct {
 	method string
 	hears  *httpHearing
 	token  json.RawMessage // the caller's progress token; nil: none
+	// elsewhere gets an answer that came on another stream, at most one; leave ends
+	// the reading of the call's own.
+	elsewhere chan message
+	leave     context.CancelFunc
 }
 
 // do sends a request and waits for its answer; see link.
@@ -37,7 +41,10 @@ func (l *httpLink) do(ctx context.Context, method string, params json.RawMessage
 	during, over := context.WithCancel(ctx)
 	defer over()
 	defer context.AfterFunc(l.life, over)() //nolint:contextcheck // it ends with both
-	c := &httpCall{id: strconv.AppendInt(nil, l.last.Add(1), 10), method: method, hears: l.own}
+	c := &httpCall{
+		id: strconv.AppendInt(nil, l.last.Add(1), 10), method: method, hears: l.own,
+		elsewhere: make(chan message, 1), leave: over,
+	}
 	if hears != nil {
 		c.hears = &httpHearing{listener: *hears}
 		defer c.hears.stop()
@@ -45,11 +52,17 @@ func (l *httpLink) do(ctx context.Context, method string, params json.RawMessage
 	if l.speaks == newEra {
 		params = withIntroduction(params, newVersion, l.who)
 	}
-	if params, c.token = ownProgress(params, c.id); c.token != nil {
-		l.expect(c)
-		defer l.forget(c)
-	}
+	params, c.token = ownProgress(params, c.id)
+	l.expect(c)
+	defer l.forget(c)
 	m, unrun, err := l.ask(during, c, params)
+	if err != nil {
+		select {
+		case m = <-c.elsewhere:
+			unrun, err = false, nil
+		default:
+		}
+	}
 	switch {
 	case err == nil && m.fault != nil:
 		return nil, m.fault

@@ -33,17 +33,40 @@ func (h *httpHearing) stop() {
 	h.over = true
 }
 
-// expect keeps a call, so that progress finds it on whatever stream it comes.
+// expect keeps a call, so that its progress and its answer find it on whatever
+// stream they come.
 func (l *httpLink) expect(c *httpCall) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.calls[string(c.id)] = c
+	l.waiting[string(c.id)] = c
+	if c.token != nil {
+		l.calls[string(c.id)] = c
+	}
 }
 
 func (l *httpLink) forget(c *httpCall) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	delete(l.waiting, string(c.id))
 	delete(l.calls, string(c.id))
+}
+
+// elsewhere gives an answer to the call that waits for it on another stream: in
+// the old era a server that has closed the stream of a call may answer on any that
+// the client has asked for since.
+func (l *httpLink) elsewhere(m message) bool {
+	l.mu.Lock()
+	of := l.waiting[string(bytes.Trim(m.id, `"`))]
+	l.mu.Unlock()
+	if of == nil || l.speaks == newEra {
+		return false
+	}
+	select {
+	case of.elsewhere <- m:
+		of.leave()
+	default: // it has one
+	}
+	return true
 }
 
 // sameID says whether an id is ours, which are numbers. Some servers give them
@@ -84,6 +107,7 @@ func (l *httpLink) takeOne(ctx context.Context, c *httpCall, data []byte) (answe
 		l.garbage(err)
 	case m.isAnswer() && own:
 		return m, true, nil
+	case m.isAnswer() && l.elsewhere(m):
 	case m.isAnswer():
 		l.garbage(fmt.Errorf("an answer to another request: id %s", short(string(m.id))))
 	case m.isRequest():

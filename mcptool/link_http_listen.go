@@ -15,13 +15,15 @@ const (
 )
 
 // listen keeps the stream open on which a server of the old era says what belongs
-// to no request, until the link ends. A server need not have one.
-func (l *httpLink) listen() {
+// to no request, until the link ends. A server need not have one; asked is called
+// when the server has said whether it does.
+func (l *httpLink) listen(asked func()) {
 	var at place
 	wait, opened := resumeWait, false
 	for l.life.Err() == nil {
 		began := time.Now()
 		r, err := l.get(l.life, at.id, opened)
+		asked()
 		switch {
 		case err == nil:
 			opened = true

@@ -62,6 +62,49 @@ func TestHTTPLinkListens(t *testing.T) {
 		webWant(t, "others heard", others, "")
 	})
 
+	t.Run("M1 an answer finds its request on any stream", func(t *testing.T) {
+		for name, post := range map[string]func(w http.ResponseWriter, r *http.Request){
+			"while its own is open":   func(w http.ResponseWriter, r *http.Request) { webStream(w)(": nothing"); <-r.Context().Done() },
+			"when its own has closed": func(w http.ResponseWriter, _ *http.Request) { webStream(w)("id: p-1", "retry: 60000", "data:") },
+		} {
+			t.Run(name, func(t *testing.T) {
+				s := newWebServer(t)
+				call := make(chan message, 1)
+				s.get = func(w http.ResponseWriter, r *http.Request) {
+					send := webStream(w)
+					m := <-call
+					send(webData(message{id: json.RawMessage(`99`), result: json.RawMessage(`{}`)})) // nobody's
+					send(webData(webResult(m, `{"on":"the other"}`)))
+					send(webData(webResult(m, `{"on":"the other, again"}`)))
+					<-r.Context().Done()
+				}
+				s.post = func(w http.ResponseWriter, r *http.Request, m message) {
+					call <- m
+					post(w, r)
+				}
+				l := s.dial(oldEra, listener{})
+				got, err := l.do(t.Context(), "tools/call", nil, nil)
+				if err != nil || string(got) != `{"on":"the other"}` {
+					t.Errorf("got %s, %v", got, err)
+				}
+				webWant(t, "calls", len(s.posted("tools/call")), "1")
+				webWant(t, "cancelled", len(s.posted(notificationCancelled)), "0")
+			})
+		}
+	})
+
+	t.Run("M1 the stream is there before the first request", func(t *testing.T) {
+		s := newWebServer(t)
+		s.get = func(w http.ResponseWriter, r *http.Request) { webStream(w); <-r.Context().Done() }
+		s.post = func(w http.ResponseWriter, _ *http.Request, m message) {
+			webWant(t, "streams", len(s.verb(http.MethodGet)), "1")
+			webJSON(w, 200, webResult(m, `{}`))
+		}
+		if _, err := s.dial(oldEra, listener{}).do(t.Context(), "tools/call", nil, nil); err != nil {
+			t.Error(err)
+		}
+	})
+
 	for name, status := range map[string]int{"405": 405, "404, as some say it": 404, "406": 406} {
 		t.Run("M1 a server need not have the stream: "+name, func(t *testing.T) {
 			s := newWebServer(t)

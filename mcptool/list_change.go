@@ -5,8 +5,15 @@ import (
 	"slices"
 )
 
+// takeSaid reports whether a server has told this client that its tools have
+// changed. Where they are deferred its list is the same all the same.
+func (f *face) takeSaid() bool {
+	mode := f.mode.Load()
+	return f.said.Swap(false) && (mode == nil || *mode != Deferred)
+}
+
 // changed tells the client that a list has changed: of tools only if what it is
-// listed has.
+// listed has, or a server has told this client so.
 func (c *client) changed(ctx context.Context, what string) {
 	method := "notifications/" + what + "/list_changed"
 	c.mu.Lock()
@@ -19,22 +26,31 @@ func (c *client) changed(ctx context.Context, what string) {
 	if left {
 		return
 	}
+	said := make(map[*face]bool)
 	for _, h := range hearing {
-		h.changed(ctx, what, method)
+		if what == "tools" && h.d.face.takeSaid() {
+			said[h.d.face] = true
+		}
+	}
+	for _, h := range hearing {
+		h.changed(ctx, what, method, said[h.d.face])
 	}
 	if old == nil {
 		return
 	}
 	if what == "tools" {
-		if known == nil {
+		said := old.takeSaid()
+		if known == nil && !said {
 			return // it has not asked yet
 		}
 		now := old.offered(ctx).list
-		if known.same(now) {
+		if known.same(now) && !said {
 			return
 		}
 		c.mu.Lock()
-		c.known = now
+		if c.known != nil {
+			c.known = now
+		}
 		c.mu.Unlock()
 	}
 	c.push(message{method: method})

@@ -43,7 +43,7 @@ func (h *listening) tell(method string, params json.RawMessage) {
 }
 
 // changed tells of a changed list, if the client wants that.
-func (h *listening) changed(ctx context.Context, what, method string) {
+func (h *listening) changed(ctx context.Context, what, method string, said bool) {
 	switch {
 	case what == "tools" && h.tools:
 		now := h.d.face.offered(ctx).list
@@ -51,7 +51,7 @@ func (h *listening) changed(ctx context.Context, what, method string) {
 		same := h.known.same(now)
 		h.known = now
 		h.mu.Unlock()
-		if same {
+		if same && !said {
 			return
 		}
 	case what == "prompts" && h.prompts, what == "resources" && h.resources:
@@ -107,7 +107,7 @@ func (d *dialogue) listen() (json.RawMessage, error) {
 		return done, nil
 	}
 	defer d.client.unhear(h)
-	h.changed(d.ctx, "tools", "notifications/tools/list_changed") // while nobody looked
+	h.changed(d.ctx, "tools", "notifications/tools/list_changed", false) // while nobody looked
 	select {
 	case <-d.ctx.Done():
 	case <-h.over:

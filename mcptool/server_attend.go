@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -32,7 +34,7 @@ func (s *server) attend(ctx context.Context, l link) error {
 	defer stop()
 	can := capabilitiesOf(l.greeting())
 	if what := can.toListenFor(); l.greeting().era == newEra && what != nil {
-		listening.Go(func() { s.listenFor(ctx, l, what) })
+		listening.Go(func() { s.listenFor(ctx, l, what, s.heard) })
 	}
 	old := time.NewTimer(time.Hour) // the list of tools is too old
 	defer old.Stop()
@@ -73,8 +75,13 @@ func (s *server) attend(ctx context.Context, l link) error {
 		for what := range s.takeChanged() {
 			if what != "tools" {
 				s.hub.tell(s.Name, what)
-			} else if err := list(); err != nil {
+				continue
+			}
+			if err := list(); err != nil {
 				s.hub.log().LogAttrs(ctx, slog.LevelWarn, "tools could not be listed anew", slog.String("server", s.Name), slog.String("why", err.Error()))
+			}
+			if s.takeTold() {
+				s.hub.tell(s.Name, what) // also if the hub sees the same list
 			}
 		}
 	}
@@ -88,11 +95,40 @@ func (s *server) lost(err error) error {
 	return fmt.Errorf("the connection to server %s (%s) broke: %w", s.Name, s.place(), err)
 }
 
-// heard takes what the server says to the hub.
-func (s *server) heard(method string, _ json.RawMessage) {
-	if what := changedBy(method); what != "" {
-		s.change(what)
+// heard takes what the server says to the hub. A server that is one for all, and
+// not a process for each client, says it to the clients too: they have no stream of
+// their own for it.
+func (s *server) heard(method string, params json.RawMessage) {
+	what := changedBy(method)
+	if what == "" {
+		return
 	}
+	if hello := s.greeting(); s.URL != "" && hello != nil && hello.era == newEra {
+		s.mu.Lock()
+		all := slices.Collect(maps.Keys(s.lanes))
+		s.mu.Unlock()
+		for _, a := range all {
+			s.toldClient(a, method, params)
+		}
+	}
+	s.change(what)
+}
+
+// toldClient is for a change that the server has told a client of. The client hears of it
+// when the list was made anew, even if that is the same: the server may know better.
+func (s *server) toldClient(a audience, method string, params json.RawMessage) {
+	a.notify(s.Name, method, params)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.toldOne = true
+}
+
+func (s *server) takeTold() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	said := s.toldOne
+	s.toldOne = false
+	return said
 }
 
 // changedBy is which list a notification says has changed; "": it is about
@@ -173,11 +209,11 @@ func (c capabilities) toListenFor() json.RawMessage {
 }
 
 // listenFor keeps a stream of what has changed open (new era).
-func (s *server) listenFor(ctx context.Context, l link, params json.RawMessage) {
+func (s *server) listenFor(ctx context.Context, l link, params json.RawMessage, heard func(string, json.RawMessage)) {
 	pause := firstPause
 	for {
 		began := time.Now()
-		_, err := l.do(ctx, methodListen, params, &listener{notified: s.heard})
+		_, err := l.do(ctx, methodListen, params, &listener{notified: heard})
 		if fault := (*Fault)(nil); errors.As(err, &fault) && fault.Code == codeNoMethod {
 			return
 		}

@@ -29,7 +29,7 @@ func (s *server) do(ctx context.Context, x exchange, method string, params json.
 	ask := &asking{exchange: x, clock: k, env: tool.From(ctx), quiet: x.era() == newEra && logLevel(params) == ""}
 	for range maxRounds {
 		result, spoken, err := s.send(ctx, ask, method, params)
-		if err != nil || spoken == oldEra || textMember(result, "resultType") != "input_required" {
+		if err != nil || !ask.wantsInput(spoken, &result) {
 			return result, err
 		}
 		responses, state, err := ask.input(ctx, result)
@@ -39,6 +39,23 @@ func (s *server) do(ctx context.Context, x exchange, method string, params json.
 		params = setMembers(params, pair{"inputResponses", responses}, pair{"requestState", state})
 	}
 	return nil, fmt.Errorf("server %s: it asked for input %d times within one request", s.Name, maxRounds)
+}
+
+// wantsInput reports whether a result asks for input. Servers that know both eras
+// may answer so in the old one, and then do not say it in the result: that is added.
+// Between two who speak the old era it means nothing.
+func (x *asking) wantsInput(spoken era, result *json.RawMessage) bool {
+	if spoken == oldEra && x.era() == oldEra {
+		return false
+	}
+	if kind := textMember(*result, "resultType"); kind != "" {
+		return kind == "input_required"
+	}
+	if questions, _ := member(*result, "inputRequests"); kindOf(questions) != '{' {
+		return false
+	}
+	*result = setMembers(*result, pair{"resultType", quote("input_required")})
+	return true
 }
 
 // send sends a request once. Where the server has surely not seen it, it goes over

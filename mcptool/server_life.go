@@ -43,6 +43,7 @@ type server struct {
 	lists    map[string]heldList // by method
 	changes  map[string]int      // of each list, ever
 	changed  map[string]bool     // lists, not looked at yet
+	toldOne  bool                // a client, that its tools have changed
 	lanes    map[audience]*lane
 	closed   bool
 }

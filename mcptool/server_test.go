@@ -126,7 +126,7 @@ func TestServerNotify(t *testing.T) {
 		if _, err := d.do(t.Context(), x, "tools/call", nil); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := fmt.Sprint(x.a.notes), `[s notifications/resources/updated {"uri":"a:b"}]`; got != want {
+		if got, want := fmt.Sprint(x.a.notes), `[s notifications/resources/updated {"uri":"a:b"} s notifications/tools/list_changed {}]`; got != want {
 			t.Errorf("session: got %s, want %s", got, want)
 		}
 		if got, want := fmt.Sprint(x.notes), `[notifications/message {"data":1}]`; got != want {

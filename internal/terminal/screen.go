@@ -65,6 +65,8 @@ type screen struct {
 	broken  error  // why the list cannot be read
 	busy    bool   // an answer is on its way
 	leaving bool   // and then it ends
+
+	interrupted bool // by ctrl+c
 }
 
 // settle is how long a question that came under the cursor by itself cannot be
@@ -102,7 +104,8 @@ func (s *screen) receive(msg tea.Msg) tea.Cmd {
 		}
 	case tea.KeyPressMsg:
 		if m.String() == "ctrl+c" {
-			return tea.Interrupt
+			s.interrupted = true
+			return tea.Quit
 		}
 		return s.key(m)
 	}

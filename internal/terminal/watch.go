@@ -8,7 +8,6 @@ package terminal
 
 import (
 	"context"
-	"errors"
 	"os"
 	"time"
 
@@ -45,10 +44,21 @@ func Watch(ctx context.Context, in, out any, env []string, desk Desk) error {
 	s := &screen{ctx: ctx, desk: desk, clock: time.Now, theme: colours()}
 	// Signals end ctx, which ends the screen. A handler of its own beside that
 	// would wait for ever for a screen that has ended already.
-	p := tea.NewProgram(s, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(in.(*os.File)), tea.WithOutput(out.(*os.File)), tea.WithEnvironment(env))
+	p := tea.NewProgram(s, tea.WithoutSignalHandler(), tea.WithInput(in.(*os.File)), tea.WithOutput(out.(*os.File)), tea.WithEnvironment(env))
+	// However it ends, it quits: one that is killed may leave its reader behind,
+	// which then takes keys from the next screen.
+	quit := make(chan struct{})
+	left := context.AfterFunc(ctx, func() {
+		defer close(quit)
+		p.Quit()
+	})
 	_, err := p.Run()
+	if !left() {
+		p.Kill() // where it did not begin nobody hears that it is to quit
+		<-quit
+	}
 	switch {
-	case errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil:
+	case s.interrupted || ctx.Err() != nil:
 		return ErrInterrupted
 	case err != nil:
 		return err

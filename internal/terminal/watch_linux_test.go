@@ -27,6 +27,15 @@ func TestWatchedProcess(t *testing.T) {
 	}
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	for range 4 { // screens that were there before
+		before, over := context.WithCancel(ctx)
+		err := Watch(before, os.Stdin, os.Stdout, os.Environ(), Desk{
+			Pending: func(context.Context) ([]policy.Question, error) { over(); return nil, nil },
+		})
+		if !errors.Is(err, ErrInterrupted) {
+			t.Error(err)
+		}
+	}
 	err := Watch(ctx, os.Stdin, os.Stdout, os.Environ(), Desk{
 		Pending: func(context.Context) ([]policy.Question, error) { return []policy.Question{remove()}, nil },
 		Answer:  func(context.Context, string, policy.Answer) error { return nil },
@@ -84,7 +93,7 @@ func TestWatch(t *testing.T) {
 		{"P6 it ends when it is terminated", signalled(syscall.SIGTERM), 8, 130},
 		{"P6 it ends when it is interrupted", signalled(syscall.SIGINT), 8, 130},
 		{"P6 it ends by ctrl+c", typed("\x03"), 1, 130},
-		{"P6 it ends by q", typed("q"), 1, 0},
+		{"P6 it ends by q, which no screen before it takes", typed("q"), 4, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
