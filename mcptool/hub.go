@@ -76,7 +76,9 @@ func (h *Hub) Start(ctx context.Context) error {
 			h.mu.Unlock()
 			return fmt.Errorf("hub: %w", err)
 		}
-		servers = append(servers, newServer(h, h.Servers[i]))
+		s := newServer(h, h.Servers[i])
+		s.access = newAccess(s.Login, h.log().With(slog.String("server", s.Name)))
+		servers = append(servers, s)
 	}
 	ctx, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	h.servers = servers
