@@ -77,7 +77,11 @@ func (h *Hub) Start(ctx context.Context) error {
 			return fmt.Errorf("hub: %w", err)
 		}
 		s := newServer(h, h.Servers[i])
-		s.access = newAccess(s.Login, h.log().With(slog.String("server", s.Name)))
+		var err error
+		if s.access, err = newAccess(s.Login, h.log().With(slog.String("server", s.Name))); err != nil {
+			h.mu.Unlock()
+			return fmt.Errorf("hub: server %s: %w", s.Name, err)
+		}
 		servers = append(servers, s)
 	}
 	ctx, h.end = context.WithCancel(context.WithoutCancel(ctx))

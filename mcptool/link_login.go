@@ -68,9 +68,6 @@ func (g *Login) check(s *Server) error {
 	if g.ClientID == "" && g.ClientSecret != "" {
 		return errors.New("login: got a client secret without a client id")
 	}
-	if _, err := auth.NewAuthorizationCodeHandler((&access{login: *g}).settings()); err != nil {
-		return fmt.Errorf("login: %w", err)
-	}
 	return nil
 }
 

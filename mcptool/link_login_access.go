@@ -52,19 +52,19 @@ type grantFlight struct {
 }
 
 // newAccess is nil for a server that nobody logs in to.
-func newAccess(login Login, log *slog.Logger) *access {
+func newAccess(login Login, log *slog.Logger) (*access, error) {
 	if login.Open == nil {
-		return nil
+		return nil, nil //nolint:nilnil // said above
 	}
 	a := &access{login: login, client: grantClient(), log: log, stepped: make(map[string]bool)}
 	sdk, err := auth.NewAuthorizationCodeHandler(a.settings())
 	if err != nil {
-		panic("mcptool: a login was not checked: " + err.Error())
+		return nil, fmt.Errorf("login: %w", err)
 	}
 	a.sdk = sdk
 	a.life, a.end = context.WithCancel(context.Background())
 	a.hide(login.ClientSecret)
-	return a
+	return a, nil
 }
 
 // close ends a login that is under way.
@@ -118,7 +118,7 @@ func (a *access) alone(ctx context.Context, seen string, work func(context.Conte
 		}
 		f = &grantFlight{done: make(chan struct{})}
 		a.flight = f
-		a.going.Go(func() { //nolint:contextcheck // said above
+		a.going.Go(func() {
 			err := work(a.life)
 			a.mu.Lock()
 			f.err, a.flight = err, nil

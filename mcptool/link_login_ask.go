@@ -151,9 +151,11 @@ func refusedLogin(why, description string) error {
 // fault is an error about a login as the operator may see it.
 func (a *access) fault(what string, err error) error {
 	if refusal := (*oauth2.RetrieveError)(nil); errors.As(err, &refusal) {
-		err = errors.New("the authorization server refuses the request for a token") // its text has the whole answer
-		if refusal.ErrorCode != "" {
-			err = refusedLogin(refusal.ErrorCode, refusal.ErrorDescription)
+		// What it says may repeat what it was sent, which is all secret; its code is
+		// a word.
+		err = errors.New("the authorization server refuses the request for a token")
+		if code := refusal.ErrorCode; code != "" && len(code) < 40 && strings.Trim(code, "abcdefghijklmnopqrstuvwxyz_") == "" {
+			err = fmt.Errorf("%w: %s", err, code)
 		}
 	}
 	return &loginError{"login: " + what + ": " + a.clean(err)}
