@@ -54,6 +54,8 @@ func (s *server) failure(ctx context.Context, err error) error {
 		e.Text = fmt.Sprintf("Server %s did not answer within %s. The call may still have had its effect.", s.Name, s.timeout())
 	case ctx.Err() != nil:
 		return err
+	case errors.Is(err, errUnauthorized):
+		e.Text = fmt.Sprintf("Server %s wants a login that it was not given. Nothing was done.", s.Name)
 	case errors.Is(err, errUnreachable), errors.Is(err, errUnsent):
 		e.Text = fmt.Sprintf("Server %s cannot be reached now. Nothing was done.", s.Name)
 	case errors.Is(err, errNoInput):
