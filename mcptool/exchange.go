@@ -35,6 +35,7 @@ type dialogue struct {
 	key   string     // what it is held by; "": it is not
 	away  bool       // it was held, and the client's next request is not the leg yet
 	got   answered
+	whole bool   // the result lacks nothing; of who answers
 	kept  string // the handle of a result that was too long
 }
 

@@ -69,6 +69,39 @@ func TestGatewayLists(t *testing.T) {
 	})
 }
 
+func TestGatewayListKept(t *testing.T) {
+	t.Parallel()
+	for _, e := range []era{oldEra, newEra} {
+		for _, mode := range []Mode{Full, Deferred} {
+			t.Run(fmt.Sprintf("M3 a list that has not changed is the same bytes, %s era, %s", eraName(e), mode), func(t *testing.T) {
+				t.Parallel()
+				defs := make(chan string, 1)
+				defs <- plainTool("a")
+				ts := &testServer{methods: map[string]method{"tools/list": func(c *testCall) (json.RawMessage, error) {
+					d := <-defs
+					defs <- d
+					return lists(d)(c)
+				}}}
+				g := gatewayOf(t, allowing(), map[string]*testServer{"s": ts}, func(g *Gateway) { g.Mode, g.Names = func(string) Mode { return mode }, true })
+				k := meet(t, g, e)
+				one, two := k.must("tools/list", `{}`), k.must("tools/list", `{}`)
+				if first(one) != first(two) {
+					t.Error("it was written twice")
+				}
+				told := make(chan string, 8)
+				defer g.Hub.watch(func(_, what string) { told <- what })()
+				<-defs
+				defs <- plainTool("b")
+				g.Hub.server("s").change("tools")
+				<-told
+				if three := k.must("tools/list", `{}`); !strings.Contains(strings.ReplaceAll(string(three), "s__: b", "s__b"), "s__b") {
+					t.Errorf("after a change: got %s", three)
+				}
+			})
+		}
+	}
+}
+
 // A server that adds a tool and takes it away again has the same list as before.
 func TestGatewayToldByServer(t *testing.T) {
 	t.Parallel()
