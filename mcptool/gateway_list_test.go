@@ -279,8 +279,13 @@ func TestGatewayRoutes(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})
-	t.Run("M2 a level is told to all", func(t *testing.T) {
-		meet(t, g, oldEra).must("logging/setLevel", `{"level":"warning"}`)
+	t.Run("M2 a level is told to all, to those that are not connected before anything else", func(t *testing.T) {
+		k := meet(t, g, oldEra)
+		k.must("logging/setLevel", `{"level":"warning"}`)
+		if got := b.heard("logging/setLevel"); len(got) != 0 {
+			t.Errorf("got %d messages at a server that nothing was asked of", len(got))
+		}
+		k.must("prompts/get", `{"name":"b__greet"}`)
 		for _, ts := range []*testServer{a, b} {
 			if got := ts.heard("logging/setLevel"); len(got) != 1 || string(got[0].params) != `{"level":"warning"}` {
 				t.Errorf("got %d messages", len(got))

@@ -194,7 +194,9 @@ func (d *dialogue) firstOf(servers []*server) (result json.RawMessage, err error
 	return nil, err
 }
 
-// setLevel tells all servers that log from which level on.
+// setLevel tells all servers that log from which level on. One of them judges the
+// level; those that the session is not connected to hear of it when it connects: a
+// client that sets a level does not start the processes of all servers.
 func (d *dialogue) setLevel() (json.RawMessage, error) {
 	servers := d.client.gate.having("logging")
 	if len(servers) == 0 {
@@ -205,6 +207,9 @@ func (d *dialogue) setLevel() (json.RawMessage, error) {
 		failed error
 	)
 	for _, s := range servers {
+		if result != nil && s.levelLater(d.audience(), d.given) {
+			continue
+		}
 		answer, err := d.relay(s, d.given)
 		if err != nil {
 			d.client.gate.logger().LogAttrs(d.ctx, slog.LevelWarn, "set the level of logs", slog.String("server", s.Name), slog.Any("error", err))
