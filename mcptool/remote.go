@@ -22,11 +22,12 @@ func (s *server) run(ctx context.Context, name string, a tool.Args) (tool.Result
 	}
 	result, err := s.do(ctx, x, methodCall, callParams(x.params(), name, a))
 	if err == nil {
-		x.finished(result, nil)
-		return callResult(result)
+		made, err := callResult(result)
+		x.finished(answered{raw: result, result: made, err: err})
+		return made, err
 	}
 	if fault := (*Fault)(nil); errors.As(err, &fault) {
-		x.finished(nil, fault)
+		x.finished(answered{fault: fault})
 	}
 	return tool.Result{}, s.failure(ctx, err)
 }
