@@ -22,6 +22,10 @@ type client struct {
 	end  context.CancelCauseFunc
 	idle *time.Timer // of a stateless session
 
+	// quiet ends after ctx, when what was under way has its answers.
+	quiet  context.Context //nolint:containedctx // as above
+	finish context.CancelFunc
+
 	pushing  sync.Mutex // nothing is sent while it is held
 	pushes   []stream
 	came     int       // how many streams ever came
@@ -38,6 +42,7 @@ type client struct {
 	old      *face  // what the client is in it; nil: it has not said
 	faces    map[string]*face
 	underway map[string]*dialogue // by the id of the client's request
+	talks    map[*dialogue]bool   // all that run
 	early    map[string]time.Time // cancelled before they were seen
 	over     []string             // ids of requests that were answered last
 	overAt   int                  // the oldest of them
@@ -55,11 +60,12 @@ type client struct {
 
 func newClient(g *Gateway, j joining) *client {
 	ctx, end := context.WithCancelCause(context.Background())
+	quiet, finish := context.WithCancel(context.Background())
 	c := &client{
-		gate: g, joined: j, caller: j.caller, ctx: ctx, end: end,
+		gate: g, joined: j, caller: j.caller, ctx: ctx, end: end, quiet: quiet, finish: finish,
 		faces: make(map[string]*face), underway: make(map[string]*dialogue), early: make(map[string]time.Time),
 		asked: make(map[string]chan message), held: make(map[string][]*dialogue), hearing: make(map[*listening]bool),
-		changes: make(map[string]bool), gone: make(chan struct{}),
+		talks: make(map[*dialogue]bool), changes: make(map[string]bool), gone: make(chan struct{}),
 	}
 	c.caller.Session = "mcp-" + random()
 	if j.push != nil {
@@ -120,8 +126,9 @@ func (c *client) requested(ctx context.Context, m message, to stream) {
 		return
 	}
 	d.attach(ctx, l)
-	if d.mayHold() {
-		// The call outlives this request where the client is asked for input.
+	if d.mayHold() || d.method == "tools/call" {
+		// The call outlives this request where the client is asked for input, or is
+		// told that nobody waits for it any longer.
 		c.begin()
 		go func() { //nolint:contextcheck // a dialogue has a context of its own
 			defer c.exit()
@@ -210,8 +217,8 @@ func (c *client) version() string {
 func (c *client) why() error { return context.Cause(c.ctx) }
 
 // until has f called, on a goroutine of its own, when the session ends, whoever
-// ends it.
-func (c *client) until(f func()) (stop func() bool) { return context.AfterFunc(c.ctx, f) }
+// ends it: its calls have their answers then.
+func (c *client) until(f func()) (stop func() bool) { return context.AfterFunc(c.quiet, f) }
 
 // shut takes no more requests, and ends what would not end by itself.
 func (c *client) shut() {
@@ -254,8 +261,8 @@ func (c *client) rest(ctx context.Context) error {
 // runtime gives those that do not say Cancel 10 s.
 const leaveTime = 15 * time.Second
 
-// leave ends the session: its calls are stopped, its connections closed. It waits
-// for that.
+// leave ends the session: its calls are stopped and answered, its connections
+// closed. It waits for that.
 func (c *client) leave() {
 	c.mu.Lock()
 	if c.left {
@@ -286,7 +293,9 @@ func (c *client) leave() {
 	defer cancel()
 	if err := c.rest(ctx); err != nil {
 		c.gate.logger().LogAttrs(ctx, slog.LevelWarn, "a session ended while its calls ran", slog.String("session", c.caller.Session), slog.Any("error", err))
+		c.giveUp(errLeft)
 	}
+	c.finish()
 	if c.gate.Hub != nil {
 		for _, f := range faces {
 			c.gate.Hub.forget(f)

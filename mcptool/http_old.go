@@ -239,9 +239,8 @@ func (s *session) takeUp(w *replier, r *http.Request, out *sink, last string) {
 		return
 	}
 	select {
-	case <-left:
+	case <-left: // also when the session has ended, after the answers
 	case <-r.Context().Done():
-	case <-s.ctx.Done():
 	}
 }
 

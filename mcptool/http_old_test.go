@@ -164,8 +164,24 @@ func TestHTTPSessionEnds(t *testing.T) {
 		if res := s.do("DELETE", "", "Mcp-Session-Id", id); res.StatusCode != 204 {
 			t.Errorf("got %d, want 204", res.StatusCode)
 		}
-		alone.rest()
-		e.rest() // both end
+		alone.rest() // ends
+		if got, want := said(e.rest()), "fault 1 -32603"; got != want {
+			t.Errorf("got %q, want %q: what is stopped is answered", got, want)
+		}
+	})
+	t.Run("M2 what was taken up is answered first, too", func(t *testing.T) {
+		s := openDoor(t, HTTP{Open: true}, nil)
+		id := s.initialize("2025-11-25")
+		ctx, cancel := context.WithCancel(t.Context())
+		prime, _ := streamOf(t, s.doContext(ctx, "POST", rpc(1, "wait", `{}`), "Mcp-Session-Id", id)).next()
+		cancel()
+		again := streamOf(t, s.do("GET", "", "Mcp-Session-Id", id, "Last-Event-ID", prime.id))
+		if res := s.do("DELETE", "", "Mcp-Session-Id", id); res.StatusCode != 204 {
+			t.Errorf("got %d, want 204", res.StatusCode)
+		}
+		if got, want := said(again.rest()), "fault 1 -32603"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	})
 	t.Run("M2 and none begins when the gateway stops", func(t *testing.T) {
 		s := openDoor(t, HTTP{Open: true}, nil)

@@ -39,7 +39,7 @@ var _ stream = (*track)(nil)
 func (t *track) send(m message) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.done || t.s.ctx.Err() != nil {
+	if t.done { // not when the session ends: what it stopped is answered
 		return errGone
 	}
 	if m.method == "" && t.waiting > 0 {
