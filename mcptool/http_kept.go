@@ -28,7 +28,9 @@ func (k *kept) open(t *track) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t.next = 1
-	k.tracks[t.id] = t
+	if !k.ended {
+		k.tracks[t.id] = t
+	}
 }
 
 // close says that nothing more comes on a track. It is known while it has events.

@@ -84,6 +84,10 @@ func (d *door) postOld(w *replier, r *http.Request, principal, version string) {
 		w.refuse(http.StatusBadRequest, "batches are not part of version "+s.room.version())
 		return
 	}
+	if s != nil && s.ctx.Err() != nil { // while its body came
+		w.fault(http.StatusNotFound, ms[0].id, noSession())
+		return
+	}
 	if s != nil {
 		d.take(w, r, s, ms)
 		return

@@ -1,6 +1,7 @@
 package mcptool
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"net"
@@ -168,6 +169,41 @@ func TestHTTPSessionEnds(t *testing.T) {
 		if got, want := said(e.rest()), "fault 1 -32603"; got != want {
 			t.Errorf("got %q, want %q: what is stopped is answered", got, want)
 		}
+	})
+	t.Run("M2 while a request arrives", func(t *testing.T) {
+		s := openDoor(t, HTTP{Open: true}, nil)
+		id := s.initialize("2025-11-25")
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		body := rpc(1, "who", `{}`)
+		head := "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nMcp-Session-Id: " + id +
+			"\r\nExpect: 100-continue\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n"
+		if _, err := io.WriteString(conn, head); err != nil {
+			t.Fatal(err)
+		}
+		in := bufio.NewReader(conn)
+		for _, want := range []string{"HTTP/1.1 100 Continue\r\n", "\r\n"} { // the body is waited for
+			if line, err := in.ReadString('\n'); line != want {
+				t.Fatalf("got %q (%v), want %q", line, err, want)
+			}
+		}
+		if res := s.do("DELETE", "", "Mcp-Session-Id", id); res.StatusCode != 204 {
+			t.Errorf("got %d, want 204", res.StatusCode)
+		}
+		soonFrom(t, s.room(0).gone, "leave")
+		if _, err := io.WriteString(conn, body); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := in.ReadString('\n'); !strings.HasPrefix(line, "HTTP/1.1 404") {
+			t.Errorf("got %q (%v), want 404", line, err)
+		}
+		session := &session{d: s.door}
+		session.kept = kept{d: s.door}
+		session.kept.end()
+		session.kept.open(&track{s: session}) // is no panic
 	})
 	t.Run("M2 what was taken up is answered first, too", func(t *testing.T) {
 		s := openDoor(t, HTTP{Open: true}, nil)
