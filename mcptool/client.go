@@ -35,6 +35,7 @@ type client struct {
 	mu       sync.Mutex // before that of a dialogue
 	left     bool
 	shutting bool
+	shuts    chan struct{} // closed when it is
 	running  int           // requests under way
 	rested   chan struct{} // closed when none is, once it is shut; nil: nobody waits
 
@@ -42,7 +43,7 @@ type client struct {
 	old      *face  // what the client is in it; nil: it has not said
 	faces    map[string]*face
 	underway map[string]*dialogue // by the id of the client's request
-	talks    map[*dialogue]bool   // all that run
+	talks    map[*dialogue]bool   // all that run, and whether they wait for a person
 	early    map[string]time.Time // cancelled before they were seen
 	over     []string             // ids of requests that were answered last
 	overAt   int                  // the oldest of them
@@ -65,7 +66,7 @@ func newClient(g *Gateway, j joining) *client {
 		gate: g, joined: j, caller: j.caller, ctx: ctx, end: end, quiet: quiet, finish: finish,
 		faces: make(map[string]*face), underway: make(map[string]*dialogue), early: make(map[string]time.Time),
 		asked: make(map[string]chan message), held: make(map[string][]*dialogue), hearing: make(map[*listening]bool),
-		talks: make(map[*dialogue]bool), changes: make(map[string]bool), gone: make(chan struct{}),
+		talks: make(map[*dialogue]bool), shuts: make(chan struct{}), changes: make(map[string]bool), gone: make(chan struct{}),
 	}
 	c.caller.Session = "mcp-" + random()
 	if j.push != nil {
@@ -223,8 +224,16 @@ func (c *client) until(f func()) (stop func() bool) { return context.AfterFunc(c
 // shut takes no more requests, and ends what would not end by itself.
 func (c *client) shut() {
 	c.mu.Lock()
+	if !c.shutting {
+		close(c.shuts)
+	}
 	c.shutting = true
 	var waiting []*dialogue
+	for d, person := range c.talks {
+		if person {
+			waiting = append(waiting, d) // nobody knows when it would end
+		}
+	}
 	for _, list := range c.held {
 		waiting = append(waiting, list...)
 	}
@@ -233,7 +242,7 @@ func (c *client) shut() {
 	}
 	c.mu.Unlock()
 	for _, d := range waiting {
-		d.cancel(errShut) // its client cannot come back
+		d.cancel(errShut)
 	}
 }
 

@@ -9,13 +9,28 @@ import (
 func (c *client) talk(d *dialogue) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.talks[d] = true
+	c.talks[d] = false
 }
 
 func (c *client) talked(d *dialogue) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.talks, d)
+}
+
+// person says whether a request waits for a person. One that does is not waited
+// for when the gateway closes.
+func (d *dialogue) person(waits bool) {
+	c := d.client
+	c.mu.Lock()
+	if _, runs := c.talks[d]; runs {
+		c.talks[d] = waits
+	}
+	stop := waits && c.shutting
+	c.mu.Unlock()
+	if stop {
+		d.cancel(errShut)
+	}
 }
 
 // talking are the requests that run.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -143,8 +144,17 @@ func (h *house) remove(c *client) {
 	}
 }
 
-// Close takes no more requests, waits for those that run until ctx ends, stops
-// what is left, and ends all sessions.
+// stopTime is how long before the end of its context Close stops what runs, so that
+// it can still be answered.
+const stopTime = 2 * time.Second
+
+// toldTime is how long clients have to read that their calls did not stop.
+const toldTime = 500 * time.Millisecond
+
+// Close takes no more requests, stops those that wait for a person, waits for the
+// others until shortly before the deadline of ctx, stops what is left, and ends all
+// sessions. Every call under way is answered. What has not stopped when ctx ends is
+// not waited for; where ctx ends without a deadline it has 2 s.
 func (g *Gateway) Close(ctx context.Context) error {
 	h := &g.house
 	h.mu.Lock()
@@ -158,21 +168,75 @@ func (g *Gateway) Close(ctx context.Context) error {
 	if stop != nil {
 		stop()
 	}
-	h.tellers.Wait()
 	clients := h.all()
 	for _, c := range clients {
 		c.shut()
 	}
-	var err error
+	stopping := stopTimeOf(ctx)
+	err := restAll(ctx, stopping, clients)
+	began := time.Now()
+	left := make(chan struct{})
+	go func() { // each ends: see leaveTime
+		defer close(left)
+		var leaving sync.WaitGroup
+		for _, c := range clients {
+			leaving.Go(c.leave) //nolint:contextcheck // in the time of the client
+		}
+		leaving.Wait()
+		h.tellers.Wait()
+	}()
+	select {
+	case <-left:
+		return err
+	case <-ctx.Done():
+	}
+	if within(left, time.Until(began.Add(stopping))) {
+		return err
+	}
+	told := make(chan struct{})
+	go func() { // until the transports give up
+		defer close(told)
+		var telling sync.WaitGroup
+		for _, c := range clients {
+			telling.Go(func() { c.giveUp(errShut) }) //nolint:contextcheck // nothing is left of it
+		}
+		telling.Wait()
+	}()
+	within(told, toldTime)
+	return errors.Join(err, fmt.Errorf("close the gateway: sessions did not end: %w", context.Cause(ctx)))
+}
+
+// restAll waits until nothing runs, or there is just the time to stop what does.
+func restAll(ctx context.Context, stopping time.Duration, clients []*client) (err error) {
+	if end, has := ctx.Deadline(); has {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-stopping))
+		defer cancel()
+	}
 	for _, c := range clients {
 		err = errors.Join(err, c.rest(ctx))
 	}
-	var leaving sync.WaitGroup
-	for _, c := range clients {
-		leaving.Go(c.leave)
-	}
-	leaving.Wait()
 	return err
+}
+
+// stopTimeOf is how much of a context's time is for stopping.
+func stopTimeOf(ctx context.Context) time.Duration {
+	if end, has := ctx.Deadline(); has {
+		return min(stopTime, max(0, time.Until(end)/2))
+	}
+	return stopTime
+}
+
+// within waits for done, for so long only; false: it was not.
+func within(done <-chan struct{}, long time.Duration) bool {
+	timer := time.NewTimer(long)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 // closing says that the gateway takes no more requests.
