@@ -21,6 +21,7 @@ type client struct {
 	ctx  context.Context //nolint:containedctx // the life of the session, which many requests share
 	end  context.CancelCauseFunc
 	idle *time.Timer // of a stateless session
+	used time.Time   // when the last request came or ended; guarded by mu
 
 	// quiet ends after ctx, when what was under way has its answers.
 	quiet  context.Context //nolint:containedctx // as above
@@ -68,6 +69,7 @@ func newClient(g *Gateway, j joining) *client {
 		asked: make(map[string]chan message), held: make(map[string][]*dialogue), hearing: make(map[*listening]bool),
 		talks: make(map[*dialogue]bool), shuts: make(chan struct{}), changes: make(map[string]bool), gone: make(chan struct{}),
 	}
+	c.used = time.Now()
 	c.caller.Session = "mcp-" + random()
 	if j.push != nil {
 		c.pushes = []stream{j.push}
@@ -152,6 +154,7 @@ func (c *client) enter() error {
 		return errShut
 	}
 	c.running++
+	c.used = time.Now()
 	if c.idle != nil {
 		c.idle.Stop()
 	}
@@ -175,6 +178,7 @@ func (c *client) exit() {
 	if c.running--; c.running > 0 {
 		return
 	}
+	c.used = time.Now()
 	if c.idle != nil && !c.left {
 		c.idle.Reset(statelessIdle)
 	}
@@ -191,10 +195,18 @@ func (c *client) stay() bool {
 	if c.left {
 		return false
 	}
+	c.used = time.Now()
 	if c.running == 0 {
 		c.idle.Reset(statelessIdle)
 	}
 	return true
+}
+
+// lastUsed is when the session was used last, and whether it is now.
+func (c *client) lastUsed() (at time.Time, busy bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.used, c.running > 0
 }
 
 // expire ends a stateless session that nobody has used.

@@ -39,6 +39,9 @@ var (
 // statelessIdle is how long a stateless session lasts without a call.
 const statelessIdle = time.Hour
 
+// maxStateless is how many stateless sessions a principal has at most.
+const maxStateless = 64
+
 // joining is who joins.
 type joining struct {
 	caller tool.Caller // principal, tenant, attended; session and client are set by the gateway
@@ -65,6 +68,11 @@ func (g *Gateway) join(j joining) (*client, error) {
 			return c, nil
 		}
 	}
+	if j.stateless {
+		if err := h.makeRoom(key); err != nil {
+			return nil, err
+		}
+	}
 	c := newClient(g, j)
 	h.clients[c] = true
 	if j.stateless {
@@ -72,6 +80,34 @@ func (g *Gateway) join(j joining) (*client, error) {
 		c.idle = time.AfterFunc(statelessIdle, c.expire)
 	}
 	return c, nil
+}
+
+// makeRoom has the stateless session of a principal that was idle for longest leave,
+// where there are too many: their names are the client's choice. The mutex is held.
+func (h *house) makeRoom(key statelessKey) error {
+	var (
+		n     int
+		idle  *client
+		since time.Time
+	)
+	for k, c := range h.stateless {
+		if k.tenant != key.tenant || k.principal != key.principal {
+			continue
+		}
+		n++
+		if used, busy := c.lastUsed(); !busy && (idle == nil || used.Before(since)) {
+			idle, since = c, used
+		}
+	}
+	if n < maxStateless {
+		return nil
+	}
+	if idle == nil {
+		return errManySessions
+	}
+	delete(h.stateless, statelessKey{key.tenant, key.principal, idle.joined.name})
+	go idle.leave() // who closes the gateway waits for it: it is one of the clients until then
+	return nil
 }
 
 // open readies the house for its first client. Its mutex is held.
