@@ -3,6 +3,7 @@ package mcptool
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 	"net"
 	"strconv"
@@ -356,6 +357,30 @@ func TestHTTPListening(t *testing.T) {
 			if event, _ := again.next(); said([]doorEvent{event}) != want {
 				t.Errorf("got %v, want %s", event, want)
 			}
+		}
+	})
+	t.Run("M2 a message longer than all that is kept is for who listens", func(t *testing.T) {
+		s := openDoor(t, HTTP{Open: true}, func(d *door) { d.bounds.kept = 1000 })
+		id := s.initialize("2025-06-18")
+		e := streamOf(t, s.do("GET", "", "Mcp-Session-Id", id))
+		long := message{method: "sampling/createMessage", id: json.RawMessage(`1`), params: json.RawMessage(`{"x":"` + strings.Repeat("x", 100_000) + `"}`)}
+		s.room(0).push(hallNote(1))
+		s.room(0).push(long)
+		for _, want := range []string{`{"n":1}`, "createMessage"} {
+			if event, ok := e.next(); !ok || !strings.Contains(event.data, want) {
+				t.Fatalf("got %.100q (%t), want %s", event.data, ok, want)
+			}
+		}
+		s.room(0).push(hallNote(2)) // after which the long one was forgotten
+		event, ok := e.next()
+		if !ok || said([]doorEvent{event}) != "note 2" {
+			t.Fatalf("got %v (%t), want note 2", event, ok)
+		}
+		if n := s.kept.Load(); n > 1000 {
+			t.Errorf("%d bytes are kept, want at most 1000", n)
+		}
+		if res := s.do("GET", "", "Mcp-Session-Id", id, "Last-Event-ID", strings.Replace(event.id, "_3", "_1", 1)); res.StatusCode != 400 {
+			t.Errorf("from before the long one: got %d, want 400", res.StatusCode)
 		}
 	})
 	t.Run("M2 it is kept for a while, and no longer", func(t *testing.T) {

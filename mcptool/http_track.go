@@ -1,6 +1,7 @@
 package mcptool
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -141,6 +142,7 @@ func (t *track) detach() {
 	}
 	close(t.left)
 	t.out = nil
+	t.s.kept.sent(t, math.MaxInt) // who comes again begins after it
 }
 
 // leave takes out away, if it is still who is there.
