@@ -55,7 +55,7 @@ func (g *Gateway) inputSchema(name string) json.RawMessage {
 // bounds are what a door keeps to.
 type bounds struct {
 	requests int64         // at once
-	streams  int64         // GET, at once
+	streams  int64         // that wait for what may come, at once
 	bodies   int64         // bytes of all bodies under way
 	sessions int           // of one principal
 	kept     int64         // bytes of events, to be sent again, of one session
@@ -94,7 +94,8 @@ type door struct {
 	// schema is the input schema of a tool; nil: not known.
 	schema func(tool string) json.RawMessage
 
-	requests, streams, bodies, kept atomic.Int64 // now
+	requests, streams crowd
+	bodies, kept      atomic.Int64 // now
 
 	mu       sync.Mutex
 	closed   bool
@@ -138,15 +139,12 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reply.busy("the gateway is stopping")
 		return
 	}
-	count, most := &d.requests, d.bounds.requests
-	if r.Method == http.MethodGet {
-		count, most = &d.streams, d.bounds.streams
-	}
-	defer count.Add(-1)
-	if count.Add(1) > most {
+	done, ok := d.admit(principal, waits(r))
+	if !ok {
 		reply.busy("too many requests at once")
 		return
 	}
+	defer done()
 	d.route(reply, r, principal)
 }
 
