@@ -23,6 +23,8 @@ type HTTP struct {
 	// names when the request came to a loopback address. Nil: only those. A host
 	// without a port is taken with any, and one with a scheme as an Origin only.
 	Hosts []string
+	// Attended: a person is there who can be asked, whoever calls.
+	Attended bool
 	// MaxBody is how long a request may be. 0: 16 MiB.
 	MaxBody int64
 	// Idle is how long a session of the old era lasts without a request. 0: 1 h.

@@ -105,7 +105,7 @@ func (d *door) postOld(w *replier, r *http.Request, principal, version string) {
 // begin makes a session for a client that introduces itself; nil: the request was
 // answered.
 func (d *door) begin(w *replier, r *http.Request, principal string) *session {
-	room, err := d.join(joining{caller: tool.Caller{Principal: principal}})
+	room, err := d.join(joining{caller: tool.Caller{Principal: principal, Attended: d.Attended}})
 	if err != nil {
 		w.busy(err.Error())
 		return nil

@@ -47,6 +47,21 @@ func TestHTTPSession(t *testing.T) {
 			t.Errorf("got %d, want 404", res.StatusCode)
 		}
 	})
+	t.Run("M2 whether a person is there is the program's to say", func(t *testing.T) {
+		for _, attended := range []bool{false, true} {
+			s := openDoor(t, HTTP{Open: true, Attended: attended}, nil)
+			s.initialize("2025-11-25")
+			body := rpc(1, "who", metaParams(newVersion, ""))
+			if res := s.do("POST", body, "Mcp-Protocol-Version", newVersion, "Mcp-Method", "who"); res.StatusCode != 200 {
+				t.Errorf("got %d, want 200", res.StatusCode)
+			}
+			for i := range 2 { // of each era
+				if got := s.room(i).caller.Attended; got != attended {
+					t.Errorf("room %d: got %t, want %t", i, got, attended)
+				}
+			}
+		}
+	})
 	t.Run("M2 a session is its principal's", func(t *testing.T) {
 		s := openDoor(t, HTTP{Tokens: map[string]string{"a": "alice", "b": "bob"}}, nil)
 		alice, bob := []string{"Authorization", "Bearer a"}, []string{"Authorization", "Bearer b"}
