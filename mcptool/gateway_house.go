@@ -154,7 +154,7 @@ func (g *Gateway) tellChanges(ctx context.Context) {
 		h.changed = make(map[string]bool)
 		h.mu.Unlock()
 		for _, c := range h.all() {
-			c.tell(what) //nolint:contextcheck // in the time of the client
+			c.tell(what)
 		}
 	}
 }
@@ -216,7 +216,7 @@ func (g *Gateway) Close(ctx context.Context) error {
 		defer close(left)
 		var leaving sync.WaitGroup
 		for _, c := range clients {
-			leaving.Go(c.leave) //nolint:contextcheck // in the time of the client
+			leaving.Go(c.leave)
 		}
 		leaving.Wait()
 		h.tellers.Wait()
@@ -234,7 +234,7 @@ func (g *Gateway) Close(ctx context.Context) error {
 		defer close(told)
 		var telling sync.WaitGroup
 		for _, c := range clients {
-			telling.Go(func() { c.giveUp(errShut) }) //nolint:contextcheck // nothing is left of it
+			telling.Go(func() { c.giveUp(errShut) })
 		}
 		telling.Wait()
 	}()

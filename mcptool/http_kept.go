@@ -64,12 +64,12 @@ func (k *kept) track(id string) *track {
 func (k *kept) add(t *track, m message) (n int, event []byte) {
 	k.mu.Lock()
 	n = t.next
-	t.next++
 	k.mu.Unlock()
 	// t.mu is held: nobody else adds to this track meanwhile.
 	event = appendEvent(nil, t.eventID(n), m)
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	t.next++ // not before the event is there for who looks
 	if k.ended {
 		return n, event
 	}

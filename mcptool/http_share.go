@@ -56,7 +56,7 @@ func (d *door) admit(principal string, waits bool) (done func(), ok bool) {
 // share is how many of the places one principal may have.
 func (d *door) share(most int64) int64 {
 	principals := make(map[string]bool)
-	for _, p := range d.HTTP.Tokens {
+	for _, p := range d.Tokens {
 		principals[p] = true
 	}
 	return max(most/max(1, int64(len(principals))), min(most, leastShare))
