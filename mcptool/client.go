@@ -21,6 +21,11 @@ type client struct {
 	ctx  context.Context //nolint:containedctx // the life of the session, which many requests share
 	end  context.CancelCauseFunc
 	idle *time.Timer // of a stateless session
+	used time.Time   // when the last request came or ended; guarded by mu
+
+	// quiet ends after ctx, when what was under way has its answers.
+	quiet  context.Context //nolint:containedctx // as above
+	finish context.CancelFunc
 
 	pushing  sync.Mutex // nothing is sent while it is held
 	pushes   []stream
@@ -31,6 +36,7 @@ type client struct {
 	mu       sync.Mutex // before that of a dialogue
 	left     bool
 	shutting bool
+	shuts    chan struct{} // closed when it is
 	running  int           // requests under way
 	rested   chan struct{} // closed when none is, once it is shut; nil: nobody waits
 
@@ -38,6 +44,7 @@ type client struct {
 	old      *face  // what the client is in it; nil: it has not said
 	faces    map[string]*face
 	underway map[string]*dialogue // by the id of the client's request
+	talks    map[*dialogue]bool   // all that run, and whether they wait for a person
 	early    map[string]time.Time // cancelled before they were seen
 	over     []string             // ids of requests that were answered last
 	overAt   int                  // the oldest of them
@@ -55,12 +62,14 @@ type client struct {
 
 func newClient(g *Gateway, j joining) *client {
 	ctx, end := context.WithCancelCause(context.Background())
+	quiet, finish := context.WithCancel(context.Background())
 	c := &client{
-		gate: g, joined: j, caller: j.caller, ctx: ctx, end: end,
+		gate: g, joined: j, caller: j.caller, ctx: ctx, end: end, quiet: quiet, finish: finish,
 		faces: make(map[string]*face), underway: make(map[string]*dialogue), early: make(map[string]time.Time),
 		asked: make(map[string]chan message), held: make(map[string][]*dialogue), hearing: make(map[*listening]bool),
-		changes: make(map[string]bool), gone: make(chan struct{}),
+		talks: make(map[*dialogue]bool), shuts: make(chan struct{}), changes: make(map[string]bool), gone: make(chan struct{}),
 	}
+	c.used = time.Now()
 	c.caller.Session = "mcp-" + random()
 	if j.push != nil {
 		c.pushes = []stream{j.push}
@@ -120,8 +129,9 @@ func (c *client) requested(ctx context.Context, m message, to stream) {
 		return
 	}
 	d.attach(ctx, l)
-	if d.mayHold() {
-		// The call outlives this request where the client is asked for input.
+	if d.mayHold() || d.method == "tools/call" {
+		// The call outlives this request where the client is asked for input, or is
+		// told that nobody waits for it any longer.
 		c.begin()
 		go func() { //nolint:contextcheck // a dialogue has a context of its own
 			defer c.exit()
@@ -144,6 +154,7 @@ func (c *client) enter() error {
 		return errShut
 	}
 	c.running++
+	c.used = time.Now()
 	if c.idle != nil {
 		c.idle.Stop()
 	}
@@ -167,6 +178,7 @@ func (c *client) exit() {
 	if c.running--; c.running > 0 {
 		return
 	}
+	c.used = time.Now()
 	if c.idle != nil && !c.left {
 		c.idle.Reset(statelessIdle)
 	}
@@ -183,10 +195,18 @@ func (c *client) stay() bool {
 	if c.left {
 		return false
 	}
+	c.used = time.Now()
 	if c.running == 0 {
 		c.idle.Reset(statelessIdle)
 	}
 	return true
+}
+
+// lastUsed is when the session was used last, and whether it is now.
+func (c *client) lastUsed() (at time.Time, busy bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.used, c.running > 0
 }
 
 // expire ends a stateless session that nobody has used.
@@ -210,14 +230,22 @@ func (c *client) version() string {
 func (c *client) why() error { return context.Cause(c.ctx) }
 
 // until has f called, on a goroutine of its own, when the session ends, whoever
-// ends it.
-func (c *client) until(f func()) (stop func() bool) { return context.AfterFunc(c.ctx, f) }
+// ends it: its calls have their answers then.
+func (c *client) until(f func()) (stop func() bool) { return context.AfterFunc(c.quiet, f) }
 
 // shut takes no more requests, and ends what would not end by itself.
 func (c *client) shut() {
 	c.mu.Lock()
+	if !c.shutting {
+		close(c.shuts)
+	}
 	c.shutting = true
 	var waiting []*dialogue
+	for d, person := range c.talks {
+		if person {
+			waiting = append(waiting, d) // nobody knows when it would end
+		}
+	}
 	for _, list := range c.held {
 		waiting = append(waiting, list...)
 	}
@@ -226,7 +254,7 @@ func (c *client) shut() {
 	}
 	c.mu.Unlock()
 	for _, d := range waiting {
-		d.cancel(errShut) // its client cannot come back
+		d.cancel(errShut)
 	}
 }
 
@@ -254,8 +282,8 @@ func (c *client) rest(ctx context.Context) error {
 // runtime gives those that do not say Cancel 10 s.
 const leaveTime = 15 * time.Second
 
-// leave ends the session: its calls are stopped, its connections closed. It waits
-// for that.
+// leave ends the session: its calls are stopped and answered, its connections
+// closed. It waits for that.
 func (c *client) leave() {
 	c.mu.Lock()
 	if c.left {
@@ -286,7 +314,9 @@ func (c *client) leave() {
 	defer cancel()
 	if err := c.rest(ctx); err != nil {
 		c.gate.logger().LogAttrs(ctx, slog.LevelWarn, "a session ended while its calls ran", slog.String("session", c.caller.Session), slog.Any("error", err))
+		c.giveUp(errLeft)
 	}
+	c.finish()
 	if c.gate.Hub != nil {
 		for _, f := range faces {
 			c.gate.Hub.forget(f)

@@ -51,6 +51,8 @@ func (c *client) ask(ctx context.Context, to stream, method string, params json.
 			return nil, m.fault
 		}
 		return m.result, nil
+	case <-c.shuts: // its answer would not be taken
+		return nil, errShut
 	case <-c.ctx.Done():
 		return nil, c.why()
 	case <-ctx.Done():

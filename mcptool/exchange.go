@@ -138,7 +138,9 @@ func (d *dialogue) run() {
 		}
 		d.finish(result, err)
 		d.cancel(nil)
+		d.client.talked(d)
 	}()
+	d.client.talk(d)
 	result, err = d.answer()
 }
 

@@ -67,6 +67,7 @@ func (w *watcher) wait(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.waits += n
+	w.d.person(w.waits > 0)
 	if w.mute || w.ended {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -38,6 +39,9 @@ var (
 // statelessIdle is how long a stateless session lasts without a call.
 const statelessIdle = time.Hour
 
+// maxStateless is how many stateless sessions a principal has at most.
+const maxStateless = 64
+
 // joining is who joins.
 type joining struct {
 	caller tool.Caller // principal, tenant, attended; session and client are set by the gateway
@@ -64,6 +68,11 @@ func (g *Gateway) join(j joining) (*client, error) {
 			return c, nil
 		}
 	}
+	if j.stateless {
+		if err := h.makeRoom(key); err != nil {
+			return nil, err
+		}
+	}
 	c := newClient(g, j)
 	h.clients[c] = true
 	if j.stateless {
@@ -71,6 +80,34 @@ func (g *Gateway) join(j joining) (*client, error) {
 		c.idle = time.AfterFunc(statelessIdle, c.expire)
 	}
 	return c, nil
+}
+
+// makeRoom has the stateless session of a principal that was idle for longest leave,
+// where there are too many: their names are the client's choice. The mutex is held.
+func (h *house) makeRoom(key statelessKey) error {
+	var (
+		n     int
+		idle  *client
+		since time.Time
+	)
+	for k, c := range h.stateless {
+		if k.tenant != key.tenant || k.principal != key.principal {
+			continue
+		}
+		n++
+		if used, busy := c.lastUsed(); !busy && (idle == nil || used.Before(since)) {
+			idle, since = c, used
+		}
+	}
+	if n < maxStateless {
+		return nil
+	}
+	if idle == nil {
+		return errManySessions
+	}
+	delete(h.stateless, statelessKey{key.tenant, key.principal, idle.joined.name})
+	go idle.leave() // who closes the gateway waits for it: it is one of the clients until then
+	return nil
 }
 
 // open readies the house for its first client. Its mutex is held.
@@ -117,7 +154,7 @@ func (g *Gateway) tellChanges(ctx context.Context) {
 		h.changed = make(map[string]bool)
 		h.mu.Unlock()
 		for _, c := range h.all() {
-			c.tell(what) //nolint:contextcheck // in the time of the client
+			c.tell(what)
 		}
 	}
 }
@@ -143,8 +180,17 @@ func (h *house) remove(c *client) {
 	}
 }
 
-// Close takes no more requests, waits for those that run until ctx ends, stops
-// what is left, and ends all sessions.
+// stopTime is how long before the end of its context Close stops what runs, so that
+// it can still be answered.
+const stopTime = 2 * time.Second
+
+// toldTime is how long clients have to read that their calls did not stop.
+const toldTime = 500 * time.Millisecond
+
+// Close takes no more requests, stops those that wait for a person, waits for the
+// others until shortly before the deadline of ctx, stops what is left, and ends all
+// sessions. Every call under way is answered. What has not stopped when ctx ends is
+// not waited for; where ctx ends without a deadline it has 2 s.
 func (g *Gateway) Close(ctx context.Context) error {
 	h := &g.house
 	h.mu.Lock()
@@ -158,21 +204,75 @@ func (g *Gateway) Close(ctx context.Context) error {
 	if stop != nil {
 		stop()
 	}
-	h.tellers.Wait()
 	clients := h.all()
 	for _, c := range clients {
 		c.shut()
 	}
-	var err error
+	stopping := stopTimeOf(ctx)
+	err := restAll(ctx, stopping, clients)
+	began := time.Now()
+	left := make(chan struct{})
+	go func() { // each ends: see leaveTime
+		defer close(left)
+		var leaving sync.WaitGroup
+		for _, c := range clients {
+			leaving.Go(c.leave)
+		}
+		leaving.Wait()
+		h.tellers.Wait()
+	}()
+	select {
+	case <-left:
+		return err
+	case <-ctx.Done():
+	}
+	if within(left, time.Until(began.Add(stopping))) {
+		return err
+	}
+	told := make(chan struct{})
+	go func() { // until the transports give up
+		defer close(told)
+		var telling sync.WaitGroup
+		for _, c := range clients {
+			telling.Go(func() { c.giveUp(errShut) })
+		}
+		telling.Wait()
+	}()
+	within(told, toldTime)
+	return errors.Join(err, fmt.Errorf("close the gateway: sessions did not end: %w", context.Cause(ctx)))
+}
+
+// restAll waits until nothing runs, or there is just the time to stop what does.
+func restAll(ctx context.Context, stopping time.Duration, clients []*client) (err error) {
+	if end, has := ctx.Deadline(); has {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-stopping))
+		defer cancel()
+	}
 	for _, c := range clients {
 		err = errors.Join(err, c.rest(ctx))
 	}
-	var leaving sync.WaitGroup
-	for _, c := range clients {
-		leaving.Go(c.leave)
-	}
-	leaving.Wait()
 	return err
+}
+
+// stopTimeOf is how much of a context's time is for stopping.
+func stopTimeOf(ctx context.Context) time.Duration {
+	if end, has := ctx.Deadline(); has {
+		return min(stopTime, max(0, time.Until(end)/2))
+	}
+	return stopTime
+}
+
+// within waits for done, for so long only; false: it was not.
+func within(done <-chan struct{}, long time.Duration) bool {
+	timer := time.NewTimer(long)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 // closing says that the gateway takes no more requests.

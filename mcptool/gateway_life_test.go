@@ -141,6 +141,38 @@ func TestGatewayIdle(t *testing.T) {
 	})
 }
 
+func TestGatewayManyStateless(t *testing.T) {
+	t.Parallel()
+	t.Run("M2 the stateless session idle for longest leaves when a principal has too many", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			g := ownGateway(t)
+			named := func(name string) *talker {
+				time.Sleep(time.Second)
+				return meet(t, g, newEra, func(k *talker) { k.name = name })
+			}
+			other, err := g.join(joining{caller: tool.Caller{Principal: "bob"}, stateless: true, name: "0"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, second := named("0"), named("1")
+			for i := 2; i < maxStateless; i++ {
+				named(fmt.Sprint(i))
+			}
+			first.must("tools/list", `{}`)
+			named("one more")
+			synctest.Wait()
+			if f := second.fails("tools/list", `{}`); f.Message != errLeft.Error() {
+				t.Errorf("got %+v", f)
+			}
+			first.must("tools/list", `{}`)
+			if !other.stay() {
+				t.Error("another principal's has left")
+			}
+		})
+	})
+}
+
 func TestGatewayClose(t *testing.T) {
 	t.Parallel()
 	began, next := make(chan struct{}), make(chan struct{})

@@ -23,6 +23,8 @@ type HTTP struct {
 	// names when the request came to a loopback address. Nil: only those. A host
 	// without a port is taken with any, and one with a scheme as an Origin only.
 	Hosts []string
+	// Attended: a person is there who can be asked, whoever calls.
+	Attended bool
 	// MaxBody is how long a request may be. 0: 16 MiB.
 	MaxBody int64
 	// Idle is how long a session of the old era lasts without a request. 0: 1 h.
@@ -55,7 +57,7 @@ func (g *Gateway) inputSchema(name string) json.RawMessage {
 // bounds are what a door keeps to.
 type bounds struct {
 	requests int64         // at once
-	streams  int64         // GET, at once
+	streams  int64         // that wait for what may come, at once
 	bodies   int64         // bytes of all bodies under way
 	sessions int           // of one principal
 	kept     int64         // bytes of events, to be sent again, of one session
@@ -94,7 +96,8 @@ type door struct {
 	// schema is the input schema of a tool; nil: not known.
 	schema func(tool string) json.RawMessage
 
-	requests, streams, bodies, kept atomic.Int64 // now
+	requests, streams crowd
+	bodies, kept      atomic.Int64 // now
 
 	mu       sync.Mutex
 	closed   bool
@@ -138,15 +141,12 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reply.busy("the gateway is stopping")
 		return
 	}
-	count, most := &d.requests, d.bounds.requests
-	if r.Method == http.MethodGet {
-		count, most = &d.streams, d.bounds.streams
-	}
-	defer count.Add(-1)
-	if count.Add(1) > most {
+	done, ok := d.admit(principal, waits(r))
+	if !ok {
 		reply.busy("too many requests at once")
 		return
 	}
+	defer done()
 	d.route(reply, r, principal)
 }
 

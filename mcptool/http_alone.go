@@ -79,6 +79,7 @@ func (t *track) feed(ctx context.Context, out *sink, p seat) {
 		}
 		p.after = last
 		t.wrote(out, last)
+		t.s.kept.sent(t, last)
 		select {
 		case <-p.more:
 		case <-beat.C:

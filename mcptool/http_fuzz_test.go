@@ -66,7 +66,7 @@ func FuzzHTTPBody(f *testing.F) {
 		default:
 			t.Errorf("got %d %s %q", w.Code, kind, w.Body)
 		}
-		if n := d.bodies.Load() + d.requests.Load(); n != 0 {
+		if n := d.bodies.Load() + d.requests.all; n != 0 {
 			t.Errorf("%d are under way after the request", n)
 		}
 	})

@@ -142,8 +142,27 @@ func TestHTTPGateway(t *testing.T) {
 		if res := s.do("DELETE", "", session...); res.StatusCode != 204 {
 			t.Errorf("got %d, want 204", res.StatusCode)
 		}
-		if got := said(call.rest()); strings.Contains(got, "done") {
-			t.Errorf("got %s", got)
+		if got := said(call.rest()); strings.Contains(got, "done") || !strings.HasPrefix(got, "answer 1 ") {
+			t.Errorf("got %q, want the answer of a call that was stopped", got)
+		}
+	})
+	t.Run("M2 a stop that waits no longer answers what runs", func(t *testing.T) {
+		slow, running, _ := slowEcho(t)
+		rt := allowing()
+		if err := rt.Add(slow); err != nil {
+			t.Fatal(err)
+		}
+		g := gatewayOf(t, rt, nil)
+		s := serveGateway(t, g)
+		call := streamOf(t, s.do("POST", rpc(1, "tools/call", `{"name":"slow","arguments":{"text":"done"}}`), s.greet(key)...))
+		soonFrom(t, running, "the call")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := g.Close(ctx); err == nil {
+			t.Error("got nil, want that a call still ran")
+		}
+		if got := said(call.rest()); strings.Contains(got, "done") || !strings.HasPrefix(got, "answer 1 ") {
+			t.Errorf("got %q, want the answer of a call that was stopped", got)
 		}
 	})
 }

@@ -1,12 +1,20 @@
 package mcptool
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // keptEvent is an event as it was written, with its size for the bounds.
 type keptEvent struct {
 	n int
 	b []byte
+	// loose: it is longer than all that is kept, and only there until the client
+	// that listens was sent it.
+	loose bool
 }
+
+func (e *keptEvent) cost() int64 { return int64(len(e.b) + overhead) }
 
 // overhead is what an event takes beside its bytes.
 const overhead = 256
@@ -20,6 +28,7 @@ type kept struct {
 	tracks map[string]*track
 	order  []*track // whose event is next to go, oldest first
 	size   int64
+	loose  int64 // of events that are loose
 	ended  bool
 }
 
@@ -28,7 +37,9 @@ func (k *kept) open(t *track) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t.next = 1
-	k.tracks[t.id] = t
+	if !k.ended {
+		k.tracks[t.id] = t
+	}
 }
 
 // close says that nothing more comes on a track. It is known while it has events.
@@ -48,22 +59,32 @@ func (k *kept) track(id string) *track {
 	return k.tracks[id]
 }
 
-// add numbers a message and keeps it as an event.
+// add numbers a message and keeps it as an event. One that is too long to be kept
+// is there for who listens now.
 func (k *kept) add(t *track, m message) (n int, event []byte) {
 	k.mu.Lock()
 	n = t.next
-	t.next++
 	k.mu.Unlock()
 	// t.mu is held: nobody else adds to this track meanwhile.
 	event = appendEvent(nil, t.eventID(n), m)
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	t.next++ // not before the event is there for who looks
 	if k.ended {
 		return n, event
 	}
-	t.events = append(t.events, keptEvent{n, event})
+	e := keptEvent{n: n, b: event}
+	cost := e.cost()
+	if cost > k.d.bounds.kept {
+		if e.loose = t.endless && t.out != nil && k.loose == 0 && k.d.kept.Load() < k.d.keptAll; e.loose {
+			t.events = append(t.events, e)
+			k.loose = cost
+			k.d.kept.Add(cost)
+		}
+		return n, event
+	}
+	t.events = append(t.events, e)
 	k.order = append(k.order, t)
-	cost := int64(len(event) + overhead)
 	k.size += cost
 	k.d.kept.Add(cost)
 	for len(k.order) > 0 && (k.size > k.d.bounds.kept || k.d.kept.Load() > k.d.keptAll) {
@@ -76,7 +97,8 @@ func (k *kept) dropOldest() {
 	t := k.order[0]
 	k.order[0] = nil
 	k.order = k.order[1:]
-	cost := int64(len(t.events[0].b) + overhead)
+	k.release(t, t.events[0].n)
+	cost := t.events[0].cost()
 	t.events[0].b = nil
 	t.events = t.events[1:]
 	k.size -= cost
@@ -92,15 +114,38 @@ func (k *kept) after(t *track, n int) (events [][]byte, last int, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	last = t.next - 1
-	if n > last || n < last && (len(t.events) == 0 || t.events[0].n > n+1) {
-		return nil, last, false
-	}
+	at := n
 	for _, e := range t.events {
-		if e.n > n {
+		if e.n == at+1 {
 			events = append(events, e.b)
+			at++
 		}
 	}
+	if at != last {
+		return nil, last, false
+	}
 	return events, last, true
+}
+
+// sent forgets events up to number n that were there to be sent once.
+func (k *kept) sent(t *track, n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.release(t, n)
+}
+
+func (k *kept) release(t *track, n int) {
+	if k.loose == 0 {
+		return
+	}
+	t.events = slices.DeleteFunc(t.events, func(e keptEvent) bool {
+		gone := e.loose && e.n <= n
+		if gone {
+			k.loose -= e.cost()
+			k.d.kept.Add(-e.cost())
+		}
+		return gone
+	})
 }
 
 // end forgets everything.
@@ -108,6 +153,6 @@ func (k *kept) end() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.ended = true
-	k.d.kept.Add(-k.size)
-	k.size, k.order, k.tracks = 0, nil, nil
+	k.d.kept.Add(-k.size - k.loose)
+	k.size, k.loose, k.order, k.tracks = 0, 0, nil, nil
 }

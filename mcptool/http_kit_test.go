@@ -72,6 +72,8 @@ func (r *hallRoom) version() string {
 	return r.agreed
 }
 
+func (r *hallRoom) giveUp(error) {}
+
 func (r *hallRoom) leave() { close(r.gone) } // twice is a panic
 
 func (r *hallRoom) listen(s stream) (stop func()) {

@@ -52,7 +52,7 @@ func (d *door) serveNew(w *replier, r *http.Request, principal, version string) 
 		return
 	}
 	room, err := d.join(joining{
-		caller: tool.Caller{Principal: principal}, stateless: true, name: meta.client,
+		caller: tool.Caller{Principal: principal, Attended: d.Attended}, stateless: true, name: meta.client,
 	})
 	if err != nil {
 		w.busy(err.Error())

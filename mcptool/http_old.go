@@ -84,6 +84,10 @@ func (d *door) postOld(w *replier, r *http.Request, principal, version string) {
 		w.refuse(http.StatusBadRequest, "batches are not part of version "+s.room.version())
 		return
 	}
+	if s != nil && s.ctx.Err() != nil { // while its body came
+		w.fault(http.StatusNotFound, ms[0].id, noSession())
+		return
+	}
 	if s != nil {
 		d.take(w, r, s, ms)
 		return
@@ -101,7 +105,7 @@ func (d *door) postOld(w *replier, r *http.Request, principal, version string) {
 // begin makes a session for a client that introduces itself; nil: the request was
 // answered.
 func (d *door) begin(w *replier, r *http.Request, principal string) *session {
-	room, err := d.join(joining{caller: tool.Caller{Principal: principal}})
+	room, err := d.join(joining{caller: tool.Caller{Principal: principal, Attended: d.Attended}})
 	if err != nil {
 		w.busy(err.Error())
 		return nil
@@ -239,9 +243,8 @@ func (s *session) takeUp(w *replier, r *http.Request, out *sink, last string) {
 		return
 	}
 	select {
-	case <-left:
+	case <-left: // also when the session has ended, after the answers
 	case <-r.Context().Done():
-	case <-s.ctx.Done():
 	}
 }
 

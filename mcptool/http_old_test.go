@@ -1,7 +1,9 @@
 package mcptool
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 	"net"
 	"strconv"
@@ -43,6 +45,21 @@ func TestHTTPSession(t *testing.T) {
 		soonFrom(t, s.room(0).gone, "leave")
 		if res := s.do("POST", rpc(2, "who", `{}`), "Mcp-Session-Id", res.Header.Get("Mcp-Session-Id")); res.StatusCode != 404 {
 			t.Errorf("got %d, want 404", res.StatusCode)
+		}
+	})
+	t.Run("M2 whether a person is there is the program's to say", func(t *testing.T) {
+		for _, attended := range []bool{false, true} {
+			s := openDoor(t, HTTP{Open: true, Attended: attended}, nil)
+			s.initialize("2025-11-25")
+			body := rpc(1, "who", metaParams(newVersion, ""))
+			if res := s.do("POST", body, "Mcp-Protocol-Version", newVersion, "Mcp-Method", "who"); res.StatusCode != 200 {
+				t.Errorf("got %d, want 200", res.StatusCode)
+			}
+			for i := range 2 { // of each era
+				if got := s.room(i).caller.Attended; got != attended {
+					t.Errorf("room %d: got %t, want %t", i, got, attended)
+				}
+			}
 		}
 	})
 	t.Run("M2 a session is its principal's", func(t *testing.T) {
@@ -164,8 +181,59 @@ func TestHTTPSessionEnds(t *testing.T) {
 		if res := s.do("DELETE", "", "Mcp-Session-Id", id); res.StatusCode != 204 {
 			t.Errorf("got %d, want 204", res.StatusCode)
 		}
-		alone.rest()
-		e.rest() // both end
+		alone.rest() // ends
+		if got, want := said(e.rest()), "fault 1 -32603"; got != want {
+			t.Errorf("got %q, want %q: what is stopped is answered", got, want)
+		}
+	})
+	t.Run("M2 while a request arrives", func(t *testing.T) {
+		s := openDoor(t, HTTP{Open: true}, nil)
+		id := s.initialize("2025-11-25")
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		body := rpc(1, "who", `{}`)
+		head := "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nMcp-Session-Id: " + id +
+			"\r\nExpect: 100-continue\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n"
+		if _, err := io.WriteString(conn, head); err != nil {
+			t.Fatal(err)
+		}
+		in := bufio.NewReader(conn)
+		for _, want := range []string{"HTTP/1.1 100 Continue\r\n", "\r\n"} { // the body is waited for
+			if line, err := in.ReadString('\n'); line != want {
+				t.Fatalf("got %q (%v), want %q", line, err, want)
+			}
+		}
+		if res := s.do("DELETE", "", "Mcp-Session-Id", id); res.StatusCode != 204 {
+			t.Errorf("got %d, want 204", res.StatusCode)
+		}
+		soonFrom(t, s.room(0).gone, "leave")
+		if _, err := io.WriteString(conn, body); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := in.ReadString('\n'); !strings.HasPrefix(line, "HTTP/1.1 404") {
+			t.Errorf("got %q (%v), want 404", line, err)
+		}
+		session := &session{d: s.door}
+		session.kept = kept{d: s.door}
+		session.kept.end()
+		session.kept.open(&track{s: session}) // is no panic
+	})
+	t.Run("M2 what was taken up is answered first, too", func(t *testing.T) {
+		s := openDoor(t, HTTP{Open: true}, nil)
+		id := s.initialize("2025-11-25")
+		ctx, cancel := context.WithCancel(t.Context())
+		prime, _ := streamOf(t, s.doContext(ctx, "POST", rpc(1, "wait", `{}`), "Mcp-Session-Id", id)).next()
+		cancel()
+		again := streamOf(t, s.do("GET", "", "Mcp-Session-Id", id, "Last-Event-ID", prime.id))
+		if res := s.do("DELETE", "", "Mcp-Session-Id", id); res.StatusCode != 204 {
+			t.Errorf("got %d, want 204", res.StatusCode)
+		}
+		if got, want := said(again.rest()), "fault 1 -32603"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	})
 	t.Run("M2 and none begins when the gateway stops", func(t *testing.T) {
 		s := openDoor(t, HTTP{Open: true}, nil)
@@ -304,6 +372,30 @@ func TestHTTPListening(t *testing.T) {
 			if event, _ := again.next(); said([]doorEvent{event}) != want {
 				t.Errorf("got %v, want %s", event, want)
 			}
+		}
+	})
+	t.Run("M2 a message longer than all that is kept is for who listens", func(t *testing.T) {
+		s := openDoor(t, HTTP{Open: true}, func(d *door) { d.bounds.kept = 1000 })
+		id := s.initialize("2025-06-18")
+		e := streamOf(t, s.do("GET", "", "Mcp-Session-Id", id))
+		long := message{method: "sampling/createMessage", id: json.RawMessage(`1`), params: json.RawMessage(`{"x":"` + strings.Repeat("x", 100_000) + `"}`)}
+		s.room(0).push(hallNote(1))
+		s.room(0).push(long)
+		for _, want := range []string{`{"n":1}`, "createMessage"} {
+			if event, ok := e.next(); !ok || !strings.Contains(event.data, want) {
+				t.Fatalf("got %.100q (%t), want %s", event.data, ok, want)
+			}
+		}
+		s.room(0).push(hallNote(2)) // after which the long one was forgotten
+		event, ok := e.next()
+		if !ok || said([]doorEvent{event}) != "note 2" {
+			t.Fatalf("got %v (%t), want note 2", event, ok)
+		}
+		if n := s.kept.Load(); n > 1000 {
+			t.Errorf("%d bytes are kept, want at most 1000", n)
+		}
+		if res := s.do("GET", "", "Mcp-Session-Id", id, "Last-Event-ID", strings.Replace(event.id, "_3", "_1", 1)); res.StatusCode != 400 {
+			t.Errorf("from before the long one: got %d, want 400", res.StatusCode)
 		}
 	})
 	t.Run("M2 it is kept for a while, and no longer", func(t *testing.T) {

@@ -146,6 +146,26 @@ func TestHTTPBounds(t *testing.T) {
 			t.Errorf("after that: got %d, want 200", res.StatusCode)
 		}
 	})
+	t.Run("M2 one principal does not take the places of others", func(t *testing.T) {
+		s := openDoor(t, HTTP{Tokens: map[string]string{"a": "alice", "b": "bob"}}, func(d *door) { d.bounds.requests = 2 * leastShare })
+		for i := range leastShare {
+			done, ok := s.admit("alice", false)
+			if !ok {
+				t.Fatalf("request %d was refused", i)
+			}
+			defer done()
+		}
+		for token, want := range map[string]int{"a": 503, "b": 200} {
+			if res := s.do("POST", rpc(0, "initialize", `{"protocolVersion":"2025-11-25"}`), "Authorization", "Bearer "+token); res.StatusCode != want {
+				t.Errorf("%s: got %d, want %d", token, res.StatusCode, want)
+			}
+		}
+		body := rpc(1, "subscriptions/listen", metaParams(newVersion, ""))
+		headers := []string{"Mcp-Protocol-Version", newVersion, "Mcp-Method", "subscriptions/listen"}
+		if res := s.do("POST", body, append(headers, "Authorization", "Bearer a")...); res.StatusCode != 200 {
+			t.Errorf("a stream that waits: got %d, want 200: it counts apart", res.StatusCode)
+		}
+	})
 	t.Run("M2 too many bytes at once", func(t *testing.T) {
 		s := openDoor(t, HTTP{Open: true}, func(d *door) { d.bounds.bodies = 100 << 10 })
 		long := rpc(1, "echo", `{"x":"`+strings.Repeat("x", 200<<10)+`"}`)

@@ -1,6 +1,7 @@
 package mcptool
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,7 +40,7 @@ var _ stream = (*track)(nil)
 func (t *track) send(m message) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.done || t.s.ctx.Err() != nil {
+	if t.done { // not when the session ends: what it stopped is answered
 		return errGone
 	}
 	if m.method == "" && t.waiting > 0 {
@@ -141,6 +142,7 @@ func (t *track) detach() {
 	}
 	close(t.left)
 	t.out = nil
+	t.s.kept.sent(t, math.MaxInt) // who comes again begins after it
 }
 
 // leave takes out away, if it is still who is there.

@@ -54,6 +54,12 @@ func serveStdio(ctx context.Context, in io.Reader, out io.Writer, c tool.Caller,
 	}
 	s.finish(ctx, wait)
 	cancel(errGone)
+	told := make(chan struct{})
+	go func() { // until the writer closes
+		defer close(told)
+		room.giveUp(errLeft)
+	}()
+	within(told, toldTime)
 	w.close()
 	left := make(chan struct{})
 	go func() {
@@ -156,6 +162,7 @@ func (s *stdio) message(ctx context.Context, m message, to stream, size int, don
 			defer func() { <-s.slots }()
 			s.handle(ctx, m, to)
 		case <-ctx.Done():
+			_ = to.send(message{id: m.id, fault: &Fault{Code: codeInternal, Message: "stopped before it began"}}) // the writer remembers
 		}
 	}()
 }

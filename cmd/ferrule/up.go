@@ -164,7 +164,7 @@ type door struct {
 }
 
 func (d *door) serve(ctx context.Context) error {
-	how := mcptool.HTTP{Open: d.listen.Open, Hosts: d.hosts()}
+	how := mcptool.HTTP{Open: d.listen.Open, Hosts: d.hosts(), Attended: d.p.talks()}
 	if !d.listen.Open {
 		token, err := localToken(d.p.homeOf(d.h.config))
 		if err != nil {
