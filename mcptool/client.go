@@ -41,8 +41,7 @@ type client struct {
 	early    map[string]time.Time // cancelled before they were seen
 	asked    map[string]chan message
 	asks     int
-	held     map[string][]*dialogue
-	holds    int
+	held     map[string]*dialogue // by the requestState that its client was given
 	hearing  map[*listening]bool
 	changes  map[string]bool // of lists, that it was not told of yet
 	telling  bool            // somebody tells it
@@ -56,7 +55,7 @@ func newClient(g *Gateway, j joining) *client {
 	c := &client{
 		gate: g, joined: j, caller: j.caller, ctx: ctx, end: end,
 		faces: make(map[string]*face), underway: make(map[string]*dialogue), early: make(map[string]time.Time),
-		asked: make(map[string]chan message), held: make(map[string][]*dialogue), hearing: make(map[*listening]bool),
+		asked: make(map[string]chan message), held: make(map[string]*dialogue), hearing: make(map[*listening]bool),
 		changes: make(map[string]bool), gone: make(chan struct{}),
 	}
 	c.caller.Session = "mcp-" + random()
@@ -99,6 +98,7 @@ func (c *client) requested(ctx context.Context, m message, to stream) {
 		return
 	}
 	defer c.exit()
+	m.params = withoutClientTasks(m.params)
 	f, fault := c.faceOf(m)
 	if fault != nil {
 		refuse(fault)
@@ -112,9 +112,9 @@ func (c *client) requested(ctx context.Context, m message, to stream) {
 		<-l.done
 		return
 	}
-	if d.ours(textMember(m.params, "requestState")) {
+	if state, _ := member(m.params, "requestState"); state != nil && kindOf(state) != 'n' {
 		d.cancel(nil)
-		refuse(&Fault{Code: codeInvalidParams, Message: "requestState: not known, used already or expired"})
+		refuse(&Fault{Code: codeInvalidParams, Message: "requestState: no call waits for it: it is not known, used already or expired"})
 		return
 	}
 	d.attach(ctx, l)
@@ -216,8 +216,8 @@ func (c *client) shut() {
 	c.mu.Lock()
 	c.shutting = true
 	var waiting []*dialogue
-	for _, list := range c.held {
-		waiting = append(waiting, list...)
+	for _, d := range c.held {
+		waiting = append(waiting, d)
 	}
 	for h := range c.hearing {
 		h.finish()
