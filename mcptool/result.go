@@ -53,7 +53,7 @@ func (d *dialogue) resultOf(name string, res tool.Result) (json.RawMessage, erro
 		return nil, &Fault{Code: codeInvalidParams, Message: "Unknown tool: " + short(name)}
 	case fault != nil && isFault(res.Err, fault):
 		return nil, fault
-	case raw != nil && d.untouched(raw, &res):
+	case raw != nil && d.untouched(raw, &res) && unseen(raw) <= maxUnseen:
 		return raw, nil
 	}
 	return d.rendered(res), nil
