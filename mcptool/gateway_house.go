@@ -117,7 +117,7 @@ func (g *Gateway) tellChanges(ctx context.Context) {
 		h.changed = make(map[string]bool)
 		h.mu.Unlock()
 		for _, c := range h.all() {
-			c.tell(what) //nolint:contextcheck // in the time of the client
+			c.tell(what)
 		}
 	}
 }
