@@ -56,7 +56,7 @@ func (d *diary) do(ctx context.Context, wait *sync.WaitGroup, after time.Duratio
 
 func TestAside(t *testing.T) {
 	t.Parallel()
-	t.Run("M2 a call that waits for its client holds up nobody, and goes on when nothing is in its way", func(t *testing.T) {
+	t.Run("M2 a call that waits for its client holds up nobody, and goes on beside what has begun meanwhile", func(t *testing.T) {
 		t.Parallel()
 		inDiary(t, func(ctx context.Context, d *diary, script func(string, func(context.Context))) {
 			script("asks", func(ctx context.Context) {
@@ -69,41 +69,41 @@ func TestAside(t *testing.T) {
 				time.Sleep(2 * time.Second)
 				back()
 				d.note("goes on")
+				time.Sleep(4 * time.Second)
+				d.note("asks ends")
 			})
 			script("long", func(context.Context) { d.note("long"); time.Sleep(5 * time.Second); d.note("long ends") })
 			script("last", func(context.Context) { d.note("last") })
 			var wait sync.WaitGroup
 			d.do(ctx, &wait, 0, "asks")
 			d.do(ctx, &wait, time.Second, "long")
-			d.do(ctx, &wait, 5*time.Second, "last") // behind who had begun
+			d.do(ctx, &wait, 5*time.Second, "last") // behind both
 			wait.Wait()
-			want := []string{"asks 0s", "long 1s", "one answer 2s", "long ends 6s", "goes on 6s", "last 6s"}
+			want := []string{"asks 0s", "long 1s", "one answer 2s", "goes on 4s", "long ends 6s", "asks ends 8s", "last 8s"}
 			if !slices.Equal(d.lines, want) {
 				t.Errorf("got %q\nwant %q", d.lines, want)
 			}
 		})
 	})
-	t.Run("D6 one that is stopped before it may go on is out at once", func(t *testing.T) {
+	t.Run("D7 one that was given up stays out", func(t *testing.T) {
 		t.Parallel()
 		inDiary(t, func(ctx context.Context, d *diary, script func(string, func(context.Context))) {
-			cancelled, cancel := context.WithCancel(ctx)
+			stopped, stop := context.WithCancel(ctx)
 			script("asks", func(ctx context.Context) {
-				tool.From(ctx).Aside()()
 				back := tool.From(ctx).Aside()
-				time.Sleep(2 * time.Second)
+				time.Sleep(20 * time.Second) // whatever its context says
 				back()
 				d.note("back")
 			})
-			script("long", func(context.Context) { time.Sleep(8 * time.Second); d.note("long ends") })
-			script("last", func(context.Context) { d.note("last") })
+			script("long", func(context.Context) { time.Sleep(30 * time.Second); d.note("long ends") })
 			var wait sync.WaitGroup
-			d.do(cancelled, &wait, 0, "asks")
+			d.do(stopped, &wait, 0, "asks")
 			d.do(ctx, &wait, time.Second, "long")
-			d.do(ctx, &wait, 4*time.Second, "last")
-			time.Sleep(3 * time.Second)
-			cancel()
+			d.do(ctx, &wait, 25*time.Second, "long")
+			time.Sleep(2 * time.Second)
+			stop()
 			wait.Wait()
-			if want := []string{"back 3s", "long ends 9s", "last 9s"}; !slices.Equal(d.lines, want) {
+			if want := []string{"back 20s", "long ends 31s", "long ends 1m1s"}; !slices.Equal(d.lines, want) {
 				t.Errorf("got %q\nwant %q", d.lines, want)
 			}
 		})

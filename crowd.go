@@ -11,13 +11,6 @@ import "slices"
 type crowd struct {
 	running []*call
 	waiting []*call
-	back    []returning
-}
-
-// returning is a call that had stepped aside while it ran, and waits to go on.
-type returning struct {
-	*call
-	on chan struct{} // closed when it may
 }
 
 // lets reports whether nothing that runs, or waits ahead of it, is in the way of a
@@ -30,7 +23,7 @@ func (w *crowd) lets(c *call, ahead []*call) bool {
 			}
 		}
 	}
-	return !slices.ContainsFunc(w.back, func(o returning) bool { return o.turn != c.turn && conflict(o.planned, c.planned) })
+	return true
 }
 
 // hold has a call wait.
@@ -51,17 +44,8 @@ func (w *crowd) leave(c *call, next []passage) []passage {
 	return w.pass(next)
 }
 
-// pass lets those go on, in their order, that nothing is in the way of: first
-// those that had begun.
+// pass lets those go on, in their order, that nothing is in the way of.
 func (w *crowd) pass(next []passage) []passage {
-	w.back = slices.DeleteFunc(w.back, func(r returning) bool {
-		ok := w.free(r.call)
-		if ok {
-			w.running = append(w.running, r.call)
-			close(r.on)
-		}
-		return ok
-	})
 	for i := 0; i < len(w.waiting); {
 		c := w.waiting[i]
 		if !w.lets(c, w.waiting[:i]) {
@@ -95,11 +79,6 @@ func (c *call) stepAside() {
 	s.admit(next)
 }
 
-// free reports whether nothing runs that is in the way of a call.
-func (w *crowd) free(c *call) bool {
-	return !slices.ContainsFunc(w.running, func(o *call) bool { return o.turn != c.turn && conflict(o.planned, c.planned) })
-}
-
 // Aside is for [tool.Host]: see [tool.Env.Aside].
 func (l *lease) Aside() (back func()) {
 	if !l.underway() || l.turn.crowd == nil {
@@ -116,33 +95,17 @@ func (l *lease) Aside() (back func()) {
 	return func() { l.comeBack(w) }
 }
 
-// comeBack has a call run on that had stepped aside, as soon as nothing is in its
-// way. One that is over by then stays out: it may be another's.
+// comeBack has a call run on that had stepped aside. It does not wait for what has
+// begun meanwhile, which may in turn wait for it; what begins later is kept apart
+// from both. One that is over by then stays out: it may be another's.
 func (l *lease) comeBack(w *crowd) {
 	if !l.underway() {
 		return
 	}
 	c, s := l.call, l.turn.set
 	s.gateLock.Lock()
-	if c.asides--; c.asides > 0 || c.lost.Load() || !l.open() {
-		s.gateLock.Unlock()
-		return
-	}
-	if w.free(c) {
+	defer s.gateLock.Unlock()
+	if c.asides--; c.asides == 0 && !c.lost.Load() && l.open() {
 		w.running = append(w.running, c)
-		s.gateLock.Unlock()
-		return
-	}
-	r := returning{c, make(chan struct{})}
-	w.back = append(w.back, r)
-	s.gateLock.Unlock()
-	select {
-	case <-r.on:
-	case <-l.Done():
-		s.gateLock.Lock()
-		w.back = slices.DeleteFunc(w.back, func(o returning) bool { return o.on == r.on })
-		next := w.pass(nil)
-		s.gateLock.Unlock()
-		s.admit(next)
 	}
 }

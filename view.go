@@ -154,6 +154,18 @@ func (v *View) Offered() iter.Seq[Resolved] {
 	}
 }
 
+// Key tells views apart by what they offer, without looking at it: those with equal
+// keys (==) offer the same tools. As long as nothing changes a session's views have
+// one key.
+func (v *View) Key() any {
+	return viewKey{v.tools, v.loaded}
+}
+
+type viewKey struct {
+	tools  *toolset
+	loaded *loadedSet
+}
+
 // loadedSet are the deferred tools of one set that a session has loaded, in that
 // order. A session that loads another one gets a new set, so that views stay.
 // Nil is none.

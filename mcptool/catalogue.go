@@ -53,6 +53,16 @@ func (s *server) definition(name string) json.RawMessage {
 	return nil
 }
 
+// listedAt tells the lists of the server apart: another one has another place.
+func (s *server) listedAt() **listedTool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.tools.tools) == 0 {
+		return nil
+	}
+	return &s.tools.tools[0]
+}
+
 // listTools asks for the tools and registers them. ttl is how long the server says
 // that the list is good; 0: it does not say.
 func (s *server) listTools(ctx context.Context, l link) (ttl time.Duration, err error) {

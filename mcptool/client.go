@@ -39,6 +39,8 @@ type client struct {
 	faces    map[string]*face
 	underway map[string]*dialogue // by the id of the client's request
 	early    map[string]time.Time // cancelled before they were seen
+	over     []string             // ids of requests that were answered last
+	overAt   int                  // the oldest of them
 	asked    map[string]chan message
 	asks     int
 	held     map[string]*dialogue // by the requestState that its client was given

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,8 @@ import (
 const (
 	maxQuestions = 256 // questions without an answer
 	maxEarly     = 64  // cancelled requests that were not seen yet
+	maxOver      = 256 // ids of requests that were answered last
+	maxID        = 256 // bytes of an id that is remembered
 	earlyTime    = time.Second
 	// streamTime is how long a question that belongs to no request waits for a
 	// stream that it can be put on.
@@ -186,7 +189,8 @@ func (c *client) notified(ctx context.Context, m message) {
 }
 
 // cancelled stops a request of the client. One that has not been seen yet is
-// stopped when it comes: requests run side by side.
+// stopped when it comes: requests run side by side. One that was answered a moment
+// ago is over, and the next with its id is another.
 func (c *client) cancelled(params json.RawMessage) {
 	if c.joined.stateless {
 		return // many clients, whose ids are not their own
@@ -197,7 +201,7 @@ func (c *client) cancelled(params json.RawMessage) {
 	}
 	c.mu.Lock()
 	d := c.underway[string(id)]
-	if d == nil && len(c.early) < maxEarly {
+	if d == nil && len(c.early) < maxEarly && len(id) <= maxID && !slices.Contains(c.over, string(id)) {
 		c.early[string(id)] = time.Now()
 	}
 	c.mu.Unlock()
@@ -228,7 +232,16 @@ func (c *client) register(d *dialogue, id json.RawMessage) {
 func (c *client) unregister(d *dialogue, id json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.underway[string(id)] == d {
-		delete(c.underway, string(id))
+	if c.underway[string(id)] != d {
+		return
+	}
+	delete(c.underway, string(id))
+	switch {
+	case len(id) > maxID:
+	case len(c.over) < maxOver:
+		c.over = append(c.over, string(id))
+	default:
+		c.over[c.overAt] = string(id)
+		c.overAt = (c.overAt + 1) % maxOver
 	}
 }

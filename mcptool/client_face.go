@@ -21,7 +21,10 @@ type face struct {
 	session *ferrule.Session
 	calls   int                  // requests under way; guarded by the client's mutex
 	mode    atomic.Pointer[Mode] // how tools were listed last
-	said    atomic.Bool          // a server has said to this client that its tools have changed
+	// What was listed last: all tools, and those that stand for deferred ones.
+	lastAll, lastDeferred atomic.Pointer[madeList]
+
+	said atomic.Bool // a server has said to this client that its tools have changed
 }
 
 var _ audience = (*face)(nil)

@@ -9,9 +9,7 @@ import (
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// callResult is a result of tools/call for the runtime: the same content always
-// makes the same result, so that a gateway can tell whether the runtime has
-// changed anything.
+// callResult is a result of tools/call for the runtime.
 func callResult(raw json.RawMessage) (tool.Result, error) {
 	list, _ := member(raw, "content")
 	blocks, _ := items(list)

@@ -8,4 +8,25 @@
 // in its own era where the server has it, and translated where not.
 //
 // Every tools/call is a turn of its own, through every rule of the runtime.
+//
+// seams.go has the words that the parts use of each other. From the servers to the
+// clients:
+//
+//	process*.go    a child with all that it starts
+//	link*.go       a connection to a server: over lines (link.go), over HTTP
+//	               (link_http*.go), and the handshake of both eras (link_greet.go)
+//	message*.go    JSON-RPC, and JSON that is read and changed as bytes
+//	hub.go         all servers
+//	server*.go     the life of one: reached, listed, attended to, tried again
+//	catalogue*.go  its tools: pages, what is quarantined, what is kept on disk
+//	remote*.go     a call of one of its tools (content.go: what comes of it)
+//	lane*.go       the connections that one client session has to it; lane_era.go
+//	               is where the two eras meet
+//	gateway*.go    all clients
+//	client*.go     one client session: what it says of itself, what it is asked
+//	exchange*.go   one request of a client until its last answer
+//	route.go       who answers it: list*.go (tools and the rest), result*.go
+//	               (tools/call), resource.go, listen.go (what belongs to no request)
+//	stdio*.go      the door for one client over lines
+//	http*.go       the door for many over HTTP, both eras on one address
 package mcptool

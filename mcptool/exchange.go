@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // dialogue is a request of a client until its last answer: an exchange. In the
@@ -31,8 +34,8 @@ type dialogue struct {
 	leg     *leg       // nil: it is the client's turn
 	key     string     // what it is held by; "": it is not
 	away    bool       // it was held, and the client's next request is not the leg yet
-	raw     json.RawMessage
-	fault   *Fault
+	got     answered
+	whole   bool   // the result lacks nothing; of who answers
 	foresaw bool   // answers that came before their questions were looked at
 	kept    string // the handle of a result that was too long
 }
@@ -234,10 +237,15 @@ func severity(level string) int {
 }
 
 // finished takes what the server of a tool has answered.
-func (d *dialogue) finished(result json.RawMessage, fault *Fault) {
+func (d *dialogue) finished(a answered) {
+	a.result.Content = slices.Clone(a.result.Content) // the runtime may change its own
+	if e := (*tool.Error)(nil); errors.As(a.err, &e) {
+		own := *e
+		a.err = &own
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.raw, d.fault = result, fault
+	d.got = a
 }
 
 // progressToken is the token that a request wants progress for; nil: none.

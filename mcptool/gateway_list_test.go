@@ -69,6 +69,39 @@ func TestGatewayLists(t *testing.T) {
 	})
 }
 
+func TestGatewayListKept(t *testing.T) {
+	t.Parallel()
+	for _, e := range []era{oldEra, newEra} {
+		for _, mode := range []Mode{Full, Deferred} {
+			t.Run(fmt.Sprintf("M3 a list that has not changed is the same bytes, %s era, %s", eraName(e), mode), func(t *testing.T) {
+				t.Parallel()
+				defs := make(chan string, 1)
+				defs <- plainTool("a")
+				ts := &testServer{methods: map[string]method{"tools/list": func(c *testCall) (json.RawMessage, error) {
+					d := <-defs
+					defs <- d
+					return lists(d)(c)
+				}}}
+				g := gatewayOf(t, allowing(), map[string]*testServer{"s": ts}, func(g *Gateway) { g.Mode, g.Names = func(string) Mode { return mode }, true })
+				k := meet(t, g, e)
+				one, two := k.must("tools/list", `{}`), k.must("tools/list", `{}`)
+				if first(one) != first(two) {
+					t.Error("it was written twice")
+				}
+				told := make(chan string, 8)
+				defer g.Hub.watch(func(_, what string) { told <- what })()
+				<-defs
+				defs <- plainTool("b")
+				g.Hub.server("s").change("tools")
+				<-told
+				if three := k.must("tools/list", `{}`); !strings.Contains(strings.ReplaceAll(string(three), "s__: b", "s__b"), "s__b") {
+					t.Errorf("after a change: got %s", three)
+				}
+			})
+		}
+	}
+}
+
 // A server that adds a tool and takes it away again has the same list as before.
 func TestGatewayToldByServer(t *testing.T) {
 	t.Parallel()
@@ -246,8 +279,13 @@ func TestGatewayRoutes(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})
-	t.Run("M2 a level is told to all", func(t *testing.T) {
-		meet(t, g, oldEra).must("logging/setLevel", `{"level":"warning"}`)
+	t.Run("M2 a level is told to all, to those that are not connected before anything else", func(t *testing.T) {
+		k := meet(t, g, oldEra)
+		k.must("logging/setLevel", `{"level":"warning"}`)
+		if got := b.heard("logging/setLevel"); len(got) != 0 {
+			t.Errorf("got %d messages at a server that nothing was asked of", len(got))
+		}
+		k.must("prompts/get", `{"name":"b__greet"}`)
 		for _, ts := range []*testServer{a, b} {
 			if got := ts.heard("logging/setLevel"); len(got) != 1 || string(got[0].params) != `{"level":"warning"}` {
 				t.Errorf("got %d messages", len(got))

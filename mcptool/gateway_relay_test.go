@@ -311,6 +311,45 @@ func TestGatewayCancel(t *testing.T) {
 	})
 }
 
+func TestGatewayEarlyCancel(t *testing.T) {
+	t.Parallel()
+	k := meet(t, gatewayOf(t, allowing(), map[string]*testServer{"s": {old: true, methods: map[string]method{
+		"tools/list": lists(plainTool("a")), "tools/call": func(*testCall) (json.RawMessage, error) { return says("done"), nil },
+	}}}), oldEra)
+	cancel := func(id string) {
+		k.c.handle(t.Context(), message{method: notificationCancelled, params: json.RawMessage(`{"requestId":` + id + `}`)}, nil)
+	}
+	call := func(id string) *message {
+		return k.doAs(t.Context(), json.RawMessage(id), "tools/call", `{"name":"s__a"}`, nil).end
+	}
+	t.Run("M2 a request may come after it was cancelled, once", func(t *testing.T) {
+		cancel(`"x"`)
+		if got := call(`"x"`); got != nil {
+			t.Errorf("got %+v, want no answer", got)
+		}
+		if got := call(`"x"`); got == nil || got.fault != nil {
+			t.Errorf("the next of that id: got %+v", got)
+		}
+	})
+	t.Run("M2 what is cancelled after its answer leaves the next of its id alone", func(t *testing.T) {
+		for i := range 2 * maxOver {
+			id := fmt.Sprintf(`"r%d"`, i)
+			k.c.register(&dialogue{client: k.c}, json.RawMessage(id))
+			k.c.unregister(k.c.underway[id], json.RawMessage(id))
+		}
+		if got := call(`"y"`); got == nil || got.fault != nil {
+			t.Fatalf("got %+v", got)
+		}
+		cancel(`"y"`)
+		if got := call(`"y"`); got == nil || got.fault != nil {
+			t.Errorf("got %+v, want an answer", got)
+		}
+		if n := len(k.c.over); n != maxOver {
+			t.Errorf("%d are remembered, want %d", n, maxOver)
+		}
+	})
+}
+
 func TestGatewayClientsApart(t *testing.T) {
 	t.Parallel()
 	// Two clients call at once; each server asks only who has called.

@@ -64,6 +64,40 @@ func TestGatewayLongResults(t *testing.T) {
 	}
 }
 
+func TestGatewayUntouched(t *testing.T) {
+	t.Parallel()
+	text := func(s string) []tool.Content { return []tool.Content{tool.Text(s)} }
+	failed := func(s string) *tool.Error { return &tool.Error{Kind: tool.Failed, Text: s} }
+	for _, tt := range []struct {
+		name string
+		got  answered
+		// What the runtime does to the very result that it got.
+		change func(*tool.Result)
+		want   bool
+	}{
+		{"M2 left as it is", answered{result: tool.Result{Content: text("a")}}, func(*tool.Result) {}, true},
+		{"M2 a block changed in place", answered{result: tool.Result{Content: text("a")}}, func(r *tool.Result) { r.Content[0].Text = "b" }, false},
+		{"M2 another block", answered{result: tool.Result{Content: text("a")}}, func(r *tool.Result) { r.Content = append(r.Content, tool.Text("b")) }, false},
+		{"M2 a failure that was none", answered{result: tool.Result{Content: text("a")}}, func(r *tool.Result) { r.Err = failed("no") }, false},
+		{"M2 a failure left as it is", answered{result: tool.Result{Content: text("a")}, err: failed("a")}, func(*tool.Result) {}, true},
+		{"M2 a failure changed in place", answered{result: tool.Result{Content: text("a")}, err: failed("a")}, func(r *tool.Result) { r.Err.Text = "b" }, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			d := &dialogue{}
+			d.finished(tt.got)
+			res := tt.got.result
+			if tt.got.err != nil {
+				res.Err = tool.AsError(tt.got.err)
+			}
+			tt.change(&res)
+			if got := d.got.untouched(&res); got != tt.want {
+				t.Errorf("got %t, want %t", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestGatewayApproval(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan policy.Question, 1), make(chan policy.Answer, 1)

@@ -131,7 +131,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	principal, ok := d.principal(r)
 	if !ok {
 		h.Set("WWW-Authenticate", `Bearer realm="ferrule"`)
-		reply.refuse(http.StatusUnauthorized, "a bearer token is needed")
+		reply.refuse(http.StatusUnauthorized, d.refusal(r))
 		return
 	}
 	if d.isClosed() {

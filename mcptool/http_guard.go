@@ -57,6 +57,15 @@ func (d *door) principal(r *http.Request) (string, bool) {
 	return who, found
 }
 
+// refusal says why a request has no principal. It does not say what a token begins
+// with, or how long one is.
+func (d *door) refusal(r *http.Request) string {
+	if len(r.Header.Values("Authorization")) == 0 {
+		return "a bearer token is needed: send the header Authorization: Bearer TOKEN, with the token that was printed or given out here"
+	}
+	return "the Authorization header has no token that is known here: want Bearer TOKEN, with the token that was printed or given out here"
+}
+
 // hostAllowed says whether the name that the client used for this server is one
 // of its names. A page in a browser whose name was made to lead here (DNS
 // rebinding) sends its own.

@@ -76,7 +76,13 @@ func (h *Hub) Start(ctx context.Context) error {
 			h.mu.Unlock()
 			return fmt.Errorf("hub: %w", err)
 		}
-		servers = append(servers, newServer(h, h.Servers[i]))
+		s := newServer(h, h.Servers[i])
+		var err error
+		if s.access, err = newAccess(s.Login, h.log().With(slog.String("server", s.Name))); err != nil {
+			h.mu.Unlock()
+			return fmt.Errorf("hub: server %s: %w", s.Name, err)
+		}
+		servers = append(servers, s)
 	}
 	ctx, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	h.servers = servers

@@ -146,6 +146,4 @@ func (x *testExchange) input(_ context.Context, required json.RawMessage) (respo
 	return x.wants(required)
 }
 
-func (x *testExchange) finished(result json.RawMessage, fault *Fault) {
-	x.result, x.fault = result, fault
-}
+func (x *testExchange) finished(a answered) { x.result, x.fault = a.raw, a.fault }

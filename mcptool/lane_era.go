@@ -95,12 +95,32 @@ func (ln *lane) note(method string, params json.RawMessage) {
 	}
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
+	ln.noteLocked(r)
+}
+
+func (ln *lane) noteLocked(r resent) {
 	ln.again = slices.DeleteFunc(ln.again, func(o resent) bool {
-		return o.uri == r.uri && (o.method == methodSetLevel) == (method == methodSetLevel)
+		return o.uri == r.uri && (o.method == methodSetLevel) == (r.method == methodSetLevel)
 	})
-	if method != methodUnsubscribe && len(ln.again) < maxFollowed {
+	if r.method != methodUnsubscribe && len(ln.again) < maxFollowed {
 		ln.again = append(ln.again, r)
 	}
+}
+
+// levelLater keeps a level of logs for when a client session first connects to the
+// server; false: it is connected, or connects just now.
+func (s *server) levelLater(a audience, params json.RawMessage) bool {
+	ln, err := s.lane(a)
+	if err != nil {
+		return false // who asks the server is told why
+	}
+	ln.mu.Lock()
+	defer ln.mu.Unlock()
+	if ln.closed || ln.flight != nil || len(ln.all) > 0 {
+		return false
+	}
+	ln.noteLocked(resent{method: methodSetLevel, params: params})
+	return true
 }
 
 // level is which log messages the session wants; "": it did not say.

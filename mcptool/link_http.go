@@ -21,6 +21,7 @@ type httpLink struct {
 	endpoint  *url.URL
 	header    http.Header // of the server's configuration: its values are secret
 	transport *http.Transport
+	access    *access // nil: nobody logs in to the server
 	speaks    era
 	who       introduction
 	own       *httpHearing // hears what belongs to no request
@@ -90,7 +91,7 @@ func newHTTPLink(ctx context.Context, s Server, who introduction, wanted era, he
 		log = slog.New(slog.DiscardHandler)
 	}
 	l := &httpLink{
-		endpoint: endpoint, header: header, speaks: wanted, who: who, log: log,
+		endpoint: endpoint, header: header, speaks: wanted, who: who, log: log, access: s.access,
 		own:      &httpHearing{listener: hears},
 		farewell: farewellTime,
 		transport: &http.Transport{

@@ -28,7 +28,11 @@ var errSessionEnded = errors.New("the server has ended the session")
 type statusError struct {
 	status int
 	said   string
+	// unauthorized: it was refused for want of authorization, and did not run.
+	unauthorized bool
 }
+
+func (e *statusError) Is(target error) bool { return target == errUnauthorized && e.unauthorized }
 
 func (e *statusError) Error() string {
 	text := fmt.Sprintf("got status %d %s", e.status, http.StatusText(e.status))
@@ -50,6 +54,7 @@ func (l *httpLink) refused(r *httpReply) (unrun bool, err error) {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxRefusal))
 	r.finish()
 	refusal := &statusError{status: r.StatusCode, said: l.quotable(body)}
+	_, refusal.unauthorized = unauthorized(r.Response)
 	var fault *Fault
 	if m, err := parseMessage(body); err == nil && m.isAnswer() {
 		fault = m.fault
@@ -78,7 +83,7 @@ func lost(status int, fault *Fault) bool {
 }
 
 // quotable is the beginning of a body as an error may repeat it: without the
-// values of headers, which a server may have echoed.
+// values of headers, which a server may have echoed, and without tokens.
 func (l *httpLink) quotable(body []byte) string {
 	text := strings.ToValidUTF8(string(body[:min(len(body), 4<<10)]), "\uFFFD")
 	for _, values := range l.header {
@@ -90,6 +95,11 @@ func (l *httpLink) quotable(body []byte) string {
 			}
 		}
 	}
+	return quoted(l.access.without(text))
+}
+
+// quoted is a text on one line, bounded.
+func quoted(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > maxQuoted {
 		end := maxQuoted

@@ -30,9 +30,17 @@ type httpReply struct {
 	cancel context.CancelFunc
 }
 
-// send makes one HTTP request, which ends with ctx and with the link. unrun: the
-// server surely has not got the whole body.
+// send makes an HTTP request, which ends with ctx and with the link. unrun: the
+// server surely has not got the whole body, or refused it unread.
 func (l *httpLink) send(ctx context.Context, method string, header http.Header, body []byte) (r *httpReply, unrun bool, err error) {
+	if l.access != nil {
+		return l.sendAuthorized(ctx, method, header, body)
+	}
+	return l.sendOnce(ctx, method, header, body)
+}
+
+// sendOnce sends it once, as it is.
+func (l *httpLink) sendOnce(ctx context.Context, method string, header http.Header, body []byte) (r *httpReply, unrun bool, err error) {
 	// The rest of an answer is read when its caller has gone on: so the request's
 	// context hangs on that of the caller only until then.
 	request, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -140,6 +148,9 @@ func (l *httpLink) headers() http.Header {
 	h := l.header.Clone()
 	if h.Get("User-Agent") == "" {
 		h.Set("User-Agent", "ferrule")
+	}
+	if token := l.access.current(); token != "" {
+		h.Set("Authorization", "Bearer "+token)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

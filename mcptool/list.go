@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -18,6 +19,40 @@ type toolList struct {
 	items  json.RawMessage   // an array
 	wires  map[string]string // the names of the runtime, by served name
 	tokens int
+	// The whole results, as they are sent in each era.
+	old, new func() json.RawMessage
+}
+
+// listKey is what a list was made of: while that is the same, so is the list.
+type listKey struct {
+	view    any            // the view's
+	servers []**listedTool // the list of each
+}
+
+// madeList is a list with what it was made of.
+type madeList struct {
+	key  listKey
+	list *toolList
+}
+
+func (g *Gateway) listKey(v *ferrule.View) listKey {
+	k := listKey{view: v.Key()}
+	for _, s := range g.servers() {
+		k.servers = append(k.servers, s.listedAt())
+	}
+	return k
+}
+
+// listOf is the list of what a view offers: the last one, if nothing has changed.
+func (f *face) listOf(v *ferrule.View, last *atomic.Pointer[madeList]) *toolList {
+	g := f.client.gate
+	key := g.listKey(v)
+	if m := last.Load(); m != nil && m.key.view == key.view && slices.Equal(m.key.servers, key.servers) {
+		return m.list
+	}
+	list := g.listOf(v)
+	last.Store(&madeList{key, list})
+	return list
 }
 
 // toolID tells definitions apart without looking into them: what is there as the
@@ -68,7 +103,7 @@ const autoTokens = 20_000
 func (f *face) offered(ctx context.Context) offer {
 	g := f.client.gate
 	view := f.session.View(ctx)
-	all := g.listOf(view)
+	all := f.listOf(view, &f.lastAll)
 	mode := Auto
 	if g.Mode != nil {
 		mode = g.Mode(f.name)
@@ -84,7 +119,7 @@ func (f *face) offered(ctx context.Context) offer {
 		return offer{view, all, all}
 	}
 	view = view.Defer(ferrule.DeferOptions{Names: g.Names})
-	return offer{view, g.listOf(view), all}
+	return offer{view, f.listOf(view, &f.lastDeferred), all}
 }
 
 // lookUp is the view for a call, and the runtime's name of the tool. How tools are
@@ -172,99 +207,21 @@ func (g *Gateway) definition(r *ferrule.Resolved) json.RawMessage {
 	return nil
 }
 
-// writeList writes a list.
-func (g *Gateway) writeList(tools []ferrule.Resolved, raws []json.RawMessage) *toolList {
-	l := &toolList{wires: make(map[string]string)}
-	text := []byte{'['}
-	for i := range tools {
-		r, raw := &tools[i], raws[i]
-		name := servedName(r)
-		if _, taken := l.wires[name]; taken {
-			continue // a hash that two names share: the first has it
-		}
-		l.wires[name] = r.Name
-		if raw == nil {
-			raw = written(r, name)
-		} else {
-			raw = setMembers(raw, pair{"name", quote(name)})
-		}
-		if len(text) > 1 {
-			text = append(text, ',')
-		}
-		text = append(text, raw...)
-	}
-	l.items = append(text, ']')
-	l.tokens = g.tokens(string(l.items))
-	return l
-}
-
-// tokens is how many tokens a text has.
-func (g *Gateway) tokens(text string) int {
-	if g.CountTokens != nil {
-		return g.CountTokens(text)
-	}
-	const bytesPerToken = 4
-	return len(text) / bytesPerToken
-}
-
-// maxServed is how long a name is at most that is served: clients put one of
-// their own in front.
-const maxServed = 50
-
-// servedName is what clients call a tool. It depends on source and name alone.
-func servedName(r *ferrule.Resolved) string {
-	switch {
-	case len(r.Name) <= maxServed:
-		return r.Name
-	case r.Name == tool.WireName("", r.Info.Name):
-		return tool.MCPName("", r.Info.Name)
-	}
-	return tool.MCPName(r.Source.Name, r.Info.Name)
-}
-
-// written is the definition of a tool that has no server.
-func written(r *ferrule.Resolved, name string) json.RawMessage {
-	members := []pair{{"name", quote(name)}, {"description", quote(r.Info.Description)}, {"inputSchema", objectSchema(r.Info.Input)}}
-	if kind := textMember(r.Info.Output, "type"); kind == "object" {
-		members = append(members, pair{"outputSchema", r.Info.Output})
-	}
-	word := func(b bool) json.RawMessage {
-		if b {
-			return json.RawMessage("true")
-		}
-		return json.RawMessage("false")
-	}
-	c := r.Claims
-	members = append(members, pair{"annotations", setMembers(nil,
-		pair{"readOnlyHint", word(c.ReadOnly)},
-		pair{"destructiveHint", word(!c.ReadOnly && !c.Reversible)},
-		pair{"idempotentHint", word(c.Idempotent)},
-		pair{"openWorldHint", word(!c.Local)},
-	)})
-	return setMembers(nil, members...)
-}
-
-// objectSchema says the type that the protocol wants said.
-func objectSchema(schema json.RawMessage) json.RawMessage {
-	if _, has := member(schema, "type"); has {
-		return schema
-	}
-	return setMembers(schema, pair{"type", json.RawMessage(`"object"`)})
-}
-
 // listTools answers tools/list, in one page.
 func (d *dialogue) listTools() (json.RawMessage, error) {
 	if err := noCursor(d.given); err != nil {
 		return nil, err
 	}
 	o := d.face.offered(d.ctx)
+	if d.era() == newEra {
+		d.whole = true
+		return o.list.new(), nil
+	}
 	c := d.client
 	c.mu.Lock()
-	if d.era() == oldEra {
-		c.known = o.list
-	}
-	c.mu.Unlock()
-	return wrapList("tools", o.list.items), nil
+	defer c.mu.Unlock()
+	c.known = o.list
+	return o.list.old(), nil
 }
 
 // wrapList is the result that holds a list.

@@ -22,11 +22,12 @@ func (s *server) run(ctx context.Context, name string, a tool.Args) (tool.Result
 	}
 	result, err := s.do(ctx, x, methodCall, callParams(x.params(), name, a))
 	if err == nil {
-		x.finished(result, nil)
-		return callResult(result)
+		made, err := callResult(result)
+		x.finished(answered{raw: result, result: made, err: err})
+		return made, err
 	}
 	if fault := (*Fault)(nil); errors.As(err, &fault) {
-		x.finished(nil, fault)
+		x.finished(answered{fault: fault})
 	}
 	return tool.Result{}, s.failure(ctx, err)
 }
@@ -58,6 +59,8 @@ func (s *server) failure(ctx context.Context, err error) error {
 		e.Text = fmt.Sprintf("Server %s did not answer within %s. The call may still have had its effect.", s.Name, s.timeout())
 	case ctx.Err() != nil:
 		return err
+	case errors.Is(err, errUnauthorized):
+		e.Text = fmt.Sprintf("Server %s wants a login that it was not given. Nothing was done.", s.Name)
 	case errors.Is(err, errUnreachable), errors.Is(err, errUnsent):
 		e.Text = fmt.Sprintf("Server %s cannot be reached now. Nothing was done.", s.Name)
 	case errors.Is(err, errNoInput):

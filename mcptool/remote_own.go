@@ -106,4 +106,4 @@ func (x *ownExchange) input(context.Context, json.RawMessage) (responses, state 
 	return nil, nil, errNoInput
 }
 
-func (x *ownExchange) finished(json.RawMessage, *Fault) {}
+func (x *ownExchange) finished(answered) {}

@@ -46,15 +46,15 @@ func (d *dialogue) callID() string {
 // has left it as it is.
 func (d *dialogue) resultOf(name string, res tool.Result) (json.RawMessage, error) {
 	d.mu.Lock()
-	raw, fault := d.raw, d.fault
+	got := d.got
 	d.mu.Unlock()
 	switch {
 	case res.Err != nil && res.Err.Kind == tool.UnknownTool:
 		return nil, &Fault{Code: codeInvalidParams, Message: "Unknown tool: " + short(name)}
-	case fault != nil && isFault(res.Err, fault):
-		return nil, fault
-	case raw != nil && d.untouched(raw, &res) && unseen(raw) <= maxUnseen:
-		return raw, nil
+	case got.fault != nil && isFault(res.Err, got.fault):
+		return nil, got.fault
+	case got.raw != nil && got.untouched(&res) && unseen(got.raw) <= maxUnseen:
+		return got.raw, nil
 	}
 	return d.rendered(res), nil
 }
@@ -155,13 +155,13 @@ func block(b *tool.Content) json.RawMessage {
 }
 
 // untouched reports whether the runtime has left a result as the server sent it.
-func (d *dialogue) untouched(raw json.RawMessage, res *tool.Result) bool {
-	was, err := callResult(raw)
-	same := slices.EqualFunc(was.Content, res.Content, sameBlock)
-	if err == nil {
+// What it did not change is the same memory, so that this costs nothing.
+func (a *answered) untouched(res *tool.Result) bool {
+	same := slices.EqualFunc(a.result.Content, res.Content, sameBlock)
+	if a.err == nil {
 		return res.Err == nil && same
 	}
-	failure := tool.AsError(err)
+	failure := tool.AsError(a.err)
 	return res.Err != nil && res.Err.Kind == failure.Kind && res.Err.Text == failure.Text && (same || len(res.Content) == 0)
 }
 

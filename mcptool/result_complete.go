@@ -7,9 +7,14 @@ const listTTL = "10000"
 
 // complete adds what each result of the new era carries, where it is missing.
 func (d *dialogue) complete(result json.RawMessage) json.RawMessage {
-	if d.era() == oldEra || kindOf(result) != '{' {
+	if d.era() == oldEra || d.whole || kindOf(result) != '{' {
 		return result
 	}
+	return d.client.gate.complete(d.method, result)
+}
+
+// complete is that for a result of a method.
+func (g *Gateway) complete(method string, result json.RawMessage) json.RawMessage {
 	add := make([]pair, 0, 4)
 	lack := func(key string, value json.RawMessage) {
 		if _, has := member(result, key); !has {
@@ -17,7 +22,7 @@ func (d *dialogue) complete(result json.RawMessage) json.RawMessage {
 		}
 	}
 	lack("resultType", json.RawMessage(`"complete"`))
-	if kind, _ := member(result, "resultType"); string(kind) != `"input_required"` && cacheable(d.method) {
+	if kind, _ := member(result, "resultType"); string(kind) != `"input_required"` && cacheable(method) {
 		lack("ttlMs", json.RawMessage(listTTL))
 		lack("cacheScope", json.RawMessage(`"private"`))
 	}
@@ -25,7 +30,7 @@ func (d *dialogue) complete(result json.RawMessage) json.RawMessage {
 		result = setMembers(result, add...)
 	}
 	if _, has := metaMember(result, metaServerInfo); !has {
-		result = setMeta(result, pair{metaServerInfo, d.client.gate.info()})
+		result = setMeta(result, pair{metaServerInfo, g.info()})
 	}
 	return result
 }

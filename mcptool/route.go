@@ -229,32 +229,35 @@ func isNotFound(err error) bool {
 	return errors.As(err, &f) && (f.Code == codeNoResource || f.Code == codeInvalidParams || f.Code == codeNoMethod)
 }
 
-// setLevel tells all servers that log from which level on.
+// setLevel tells all servers that log from which level on. One of them judges the
+// level; those that the session is not connected to hear of it when it connects: a
+// client that sets a level does not start the processes of all servers.
 func (d *dialogue) setLevel() (json.RawMessage, error) {
 	servers := d.having("logging")
 	if len(servers) == 0 {
 		return nil, noMethod(d.method)
 	}
 	var (
-		result  json.RawMessage
-		failed  error
-		answers = make([]json.RawMessage, len(servers))
-		errs    = make([]error, len(servers))
+		result json.RawMessage
+		failed error
 	)
-	d.askEach(servers, func(ctx context.Context, i int) {
-		answers[i], errs[i] = servers[i].do(ctx, d, d.method, plain(d.given))
-	})
-	for i, s := range servers {
-		answer, err := answers[i], errs[i]
-		if err != nil {
-			d.client.gate.logger().LogAttrs(d.ctx, slog.LevelWarn, "set the level of logs", slog.String("server", s.Name), slog.Any("error", err))
-			failed = err
-			continue
-		}
-		result = answer
+	judged := 0
+	for ; judged < len(servers) && result == nil && d.ctx.Err() == nil; judged++ {
+		d.askEach(servers[judged:judged+1], func(ctx context.Context, _ int) {
+			if result, failed = servers[judged].do(ctx, d, d.method, plain(d.given)); failed != nil {
+				result = nil
+				d.client.gate.logger().LogAttrs(ctx, slog.LevelWarn, "set the level of logs", slog.String("server", servers[judged].Name), slog.Any("error", failed))
+			}
+		})
 	}
 	if result == nil {
 		return nil, failed
 	}
+	rest := slices.DeleteFunc(servers[judged:], func(s *server) bool { return s.levelLater(d.audience(), plain(d.given)) })
+	d.askEach(rest, func(ctx context.Context, i int) {
+		if _, err := rest[i].do(ctx, d, d.method, plain(d.given)); err != nil {
+			d.client.gate.logger().LogAttrs(ctx, slog.LevelWarn, "set the level of logs", slog.String("server", rest[i].Name), slog.Any("error", err))
+		}
+	})
 	return result, nil
 }

@@ -3,6 +3,8 @@ package mcptool
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // era is how a connection speaks.
@@ -101,10 +103,17 @@ type exchange interface {
 	// next request: its inputResponses and requestState. A client of the old era is
 	// asked one request after the other.
 	input(ctx context.Context, required json.RawMessage) (responses, state json.RawMessage, err error)
-	// finished takes the result of a tools/call as the bytes that the server sent
-	// (or the *Fault that it answered with): they go to the client if the runtime
-	// has left the result as it is.
-	finished(result json.RawMessage, fault *Fault)
+	// finished takes what a server has answered to a tools/call: it goes to the
+	// client if the runtime has left the result as it is.
+	finished(a answered)
+}
+
+// answered is the answer of a server to a tools/call: a fault, or a result.
+type answered struct {
+	fault  *Fault
+	raw    json.RawMessage // as the server sent it
+	result tool.Result     // what the runtime gets of it
+	err    error           // a result that says that the call has failed
 }
 
 type exchangeKey struct{}

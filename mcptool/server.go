@@ -25,6 +25,8 @@ type Server struct {
 	// with each request.
 	URL    string
 	Header map[string]string
+	// Login is how a person lets this program in, where the server wants OAuth.
+	Login Login
 
 	// Trust is that of the source. Zero: tool.MCP.
 	Trust tool.Trust
@@ -41,6 +43,8 @@ type Server struct {
 	AtOnce int
 	// Era forces how it is spoken to: "2025" or "2026". "": what it speaks.
 	Era string
+
+	access *access // by Login, for all connections; nil: none
 }
 
 // check says what is wrong with a server, beside others.
@@ -65,6 +69,9 @@ func (s *Server) check(others []Server) error {
 		return fmt.Errorf("server %s: era: got %q, want %q, %q or none", s.Name, s.Era, eraWord(oldEra), eraWord(newEra))
 	case s.Timeout < 0:
 		return fmt.Errorf("server %s: timeout: got %s, want more than 0, or 0 for 60 s", s.Name, s.Timeout)
+	}
+	if err := s.Login.check(s); err != nil {
+		return fmt.Errorf("server %s: %w", s.Name, err)
 	}
 	return nil
 }

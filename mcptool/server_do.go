@@ -18,7 +18,7 @@ const maxRounds = 100
 //
 // The result is as the server sent it. The error is a *Fault that the server
 // answered with; else in its tree is errUnreachable or errUnsent (nothing was
-// sent), errTimeout, or context.Cause. What else there is: the connection broke,
+// sent), errUnauthorized (it was refused, and did not run), errTimeout, or context.Cause. What else there is: the connection broke,
 // and the request may have run.
 func (s *server) do(ctx context.Context, x exchange, method string, params json.RawMessage) (json.RawMessage, error) {
 	ctx, k := newClock(ctx, s.timeout(), s.tooLong())
@@ -75,7 +75,7 @@ func (s *server) send(ctx context.Context, x *asking, method string, params json
 		result, err := c.translated(ctx, x, method, params)
 		x.clock.stop()
 		ln.give(c, ctx.Err() != nil || errors.Is(err, errUnsent))
-		if again || !errors.Is(err, errUnsent) || ctx.Err() != nil {
+		if again || !errors.Is(err, errUnsent) || errors.Is(err, errUnauthorized) || ctx.Err() != nil {
 			return result, spoken, err
 		}
 	}

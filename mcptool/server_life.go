@@ -215,6 +215,7 @@ func (s *server) close() {
 		closing.Go(ln.close)
 	}
 	closing.Wait()
+	s.access.close()
 }
 
 // introduction is how the hub introduces itself: it can do all, so that servers

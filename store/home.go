@@ -19,7 +19,7 @@ const fileName = "ferrule.db"
 // something else.
 func Home(dir string) (file string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("state directory: %w; name another if it cannot be there", err)
+		return "", fmt.Errorf("state directory: %w", err)
 	}
 	if err := Closed(dir); err != nil {
 		return "", err
@@ -34,6 +34,7 @@ func Home(dir string) (file string, err error) {
 	}
 	_, err = f.WriteString("*\n")
 	if err := errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(f.Name()) // an empty one would keep nothing out
 		return "", fmt.Errorf("state directory: %w", err)
 	}
 	return file, nil

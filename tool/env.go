@@ -187,9 +187,8 @@ func (e *Env) AtEnd(f func()) bool {
 
 // errNoSecrets is what a call gets that runs where no secrets are kept.
 // Aside says that the call waits for somebody outside, its client say: until back
-// is called it holds up no other call of its session. back waits until nothing runs
-// that the call must not run beside, or the call is over. It may be said again
-// meanwhile: the last back counts. A tool without an Env waits like any other.
+// is called it holds up no other call of its session. Those that have begun by
+// then run on beside it. It may be said again meanwhile: the last back counts.
 func (e *Env) Aside() (back func()) {
 	if e == nil || e.host.Outside == nil {
 		return func() {}

@@ -132,7 +132,7 @@ func (p *program) state(ctx context.Context, h *host, looks bool) (dir string, e
 	if info, err := os.Stat(root); err != nil || !info.IsDir() { // the state would be made below it
 		return "", usage("workspace: %s is no folder: make it, or name another in ferrule.yaml", root)
 	}
-	if _, err := store.Home(dir); err != nil {
+	if err := makeHome(dir); err != nil {
 		return "", err
 	}
 	s, err := store.Open(ctx, p.storeOf(c))

@@ -20,7 +20,9 @@ func (p *program) serversCommand() *cobra.Command {
 		Use:   "servers",
 		Short: "List the MCP servers, and add and remove them",
 		Long: `List the MCP servers of ferrule.yaml: each is connected to, and how it stands is
-printed. add, remove and import change the file, and leave the rest of it as it is.`,
+printed. These are connections of this command: those of a ` + "`ferrule up`" + ` that runs have
+states of their own, which it prints. add, remove and import change the file, and
+leave the rest of it as it is; an ` + "`up`" + ` that runs sees that when it is started again.`,
 		Args: known,
 		RunE: p.do(func(cmd *cobra.Command, _ []string) error { return p.listServers(cmd.Context()) }),
 	}

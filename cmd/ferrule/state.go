@@ -89,7 +89,7 @@ func (p *program) withStore(ctx context.Context, c *config.Config, create bool, 
 	case errors.Is(err, fs.ErrNotExist) && !create:
 		return f(nil)
 	case errors.Is(err, fs.ErrNotExist):
-		if _, err := store.Home(p.homeOf(c)); err != nil {
+		if err := makeHome(p.homeOf(c)); err != nil {
 			return err
 		}
 	case err != nil:
@@ -100,4 +100,12 @@ func (p *program) withStore(ctx context.Context, c *config.Config, create bool, 
 		return err
 	}
 	return errors.Join(f(s), s.Close())
+}
+
+// makeHome makes the state directory. The error says what to do.
+func makeHome(dir string) error {
+	if _, err := store.Home(dir); err != nil {
+		return fmt.Errorf("%w; --home and FERRULE_HOME name another directory", err)
+	}
+	return nil
 }

@@ -39,6 +39,7 @@ const (
 	idleTime   = 2 * time.Minute
 	maxHeader  = 64 << 10
 	finishing  = 10 * time.Second // calls that run when it is stopped
+	lastWords  = 2 * time.Second  // and their answers, once they were stopped
 )
 
 func (p *program) upCommand() *cobra.Command {
@@ -234,10 +235,13 @@ func (d *door) stop(ctx context.Context, server *http.Server) error {
 	d.board.print(func() {
 		d.p.complain("ferrule: stopping: calls that run are finished; Ctrl-C once more ends at once")
 	})
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishing)
-	defer cancel()
+	ctx = context.WithoutCancel(ctx)
+	answering, cut := context.WithTimeout(ctx, finishing+lastWords)
+	defer cut()
 	over := make(chan error, 1)
-	go func() { over <- server.Shutdown(ctx) }()
+	go func() { over <- server.Shutdown(answering) }()
+	ctx, cancel := context.WithTimeout(ctx, finishing)
+	defer cancel()
 	err := d.gateway.Close(ctx)
 	if late := <-over; late != nil {
 		err = errors.Join(err, server.Close())

@@ -1,6 +1,7 @@
 // Client is Ferrule as an MCP client, for the client tests of the conformance
 // suite: it runs ferrule in front of the suite's server and does over stdio what
-// the scenario wants.
+// the scenario wants. Where the scenario has a person log in, the gateway is part of
+// this program, as in those of others: then it is here that a browser is missing.
 //
 //	FERRULE=program MCP_CONFORMANCE_SCENARIO=tools_call client URL
 package main
@@ -15,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -42,12 +44,19 @@ func run(ctx context.Context, args []string) error {
 		return fmt.Errorf("arguments: got %q, want the address of a server", args)
 	}
 	scenario := os.Getenv("MCP_CONFORMANCE_SCENARIO")
+	ctx, cancel := context.WithTimeout(ctx, 25*time.Second)
+	defer cancel()
+	if strings.HasPrefix(scenario, "auth/") {
+		c, err := inside(ctx, args[0], os.Getenv("MCP_CONFORMANCE_CONTEXT"))
+		if err != nil {
+			return err
+		}
+		return errors.Join(c.scenario("test-tool"), c.stop())
+	}
 	tool, ok := tools()[scenario]
 	if !ok {
 		return fmt.Errorf("scenario %q: ferrule has nothing for it", scenario)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 25*time.Second)
-	defer cancel()
 	dir, err := os.MkdirTemp("", "ferrule-client")
 	if err != nil {
 		return err
@@ -62,10 +71,11 @@ func run(ctx context.Context, args []string) error {
 
 // client speaks to ferrule over its stdin and stdout.
 type client struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Reader
-	id  int
+	in   io.WriteCloser
+	out  *bufio.Reader
+	wait func() error // until ferrule has ended
+	lost func() error // why its server will not be there; nil: it may
+	id   int
 }
 
 // start runs ferrule with the server behind it.
@@ -92,14 +102,14 @@ func start(ctx context.Context, dir, url string) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &client{cmd: cmd, in: in, out: bufio.NewReader(out)}, cmd.Start()
+	return &client{in: in, out: bufio.NewReader(out), wait: cmd.Wait}, cmd.Start()
 }
 
 // stop ends ferrule as clients do: its stdin ends.
 func (c *client) stop() error {
 	_ = c.in.Close()
 	_, _ = io.Copy(io.Discard, c.out)
-	return c.cmd.Wait()
+	return c.wait()
 }
 
 // scenario connects, waits until the server's tools are there, and calls one.
@@ -125,6 +135,11 @@ func (c *client) scenario(tool string) error {
 		}
 		if len(list.Tools) > 0 {
 			break
+		}
+		if c.lost != nil {
+			if err := c.lost(); err != nil {
+				return err
+			}
 		}
 		time.Sleep(100 * time.Millisecond) // ferrule does not wait for its servers
 	}

@@ -1,0 +1,271 @@
+package mcptool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"golang.org/x/oauth2"
+)
+
+// access is what one server has granted, for all connections to it. Only one thing
+// is done about it at a time: loading, renewing, or a login.
+type access struct {
+	login  Login
+	client *http.Client
+	log    *slog.Logger
+	sdk    *auth.AuthorizationCodeHandler
+
+	life  context.Context //nolint:containedctx // as long as the server, not as a call
+	end   context.CancelFunc
+	going sync.WaitGroup
+
+	mu      sync.Mutex
+	loaded  bool
+	now     grant
+	own     bool            // now comes from a login of this run
+	stepped map[string]bool // scopes that more was asked for, by the text of the server
+	flight  *grantFlight
+	asked   time.Time // a person, last
+	failed  error     // of that login; nil: it did not
+	hidden  []string  // what is in no error and no log
+}
+
+// grant is a token, and all that is needed to renew it.
+type grant struct {
+	Token  *oauth2.Token  `json:"token"`
+	Client *oauth2.Config `json:"client"`
+}
+
+// grantFlight is something that is done about a token, for all who wait for it.
+type grantFlight struct {
+	done chan struct{}
+	err  error
+}
+
+// newAccess is nil for a server that nobody logs in to.
+func newAccess(login Login, log *slog.Logger) (*access, error) {
+	if login.Open == nil {
+		return nil, nil //nolint:nilnil // said above
+	}
+	a := &access{login: login, client: grantClient(), log: log, stepped: make(map[string]bool)}
+	sdk, err := auth.NewAuthorizationCodeHandler(a.settings())
+	if err != nil {
+		return nil, fmt.Errorf("login: %w", err)
+	}
+	a.sdk = sdk
+	a.life, a.end = context.WithCancel(context.Background())
+	a.hide(login.ClientSecret)
+	return a, nil
+}
+
+// close ends a login that is under way.
+func (a *access) close() {
+	if a == nil {
+		return
+	}
+	a.end()
+	a.going.Wait()
+}
+
+// bearer is the token to send, renewed if need be; "": there is none.
+func (a *access) bearer(ctx context.Context) (string, error) {
+	for tries := 0; ; tries++ {
+		a.mu.Lock()
+		ready, token := a.loaded && !a.now.stale(), a.now.text()
+		a.mu.Unlock()
+		if ready || tries == maxLogins { // some are given out expired
+			return token, nil
+		}
+		if err := a.alone(ctx, token, a.ready); err != nil {
+			return "", err
+		}
+	}
+}
+
+// current is the token there is; "": none.
+func (a *access) current() string {
+	if a == nil {
+		return ""
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.now.text()
+}
+
+// alone does something about the token that was seen, in the time of the server:
+// who wanted it may be gone before a person has logged in. Where something is under
+// way, that is waited for; where the token is another one by then, nothing is done.
+func (a *access) alone(ctx context.Context, seen string, work func(context.Context) error) error {
+	a.mu.Lock()
+	if a.loaded && a.now.text() != seen {
+		a.mu.Unlock()
+		return nil
+	}
+	f := a.flight
+	if f == nil {
+		if a.life.Err() != nil {
+			a.mu.Unlock()
+			return errClosed
+		}
+		f = &grantFlight{done: make(chan struct{})}
+		a.flight = f
+		a.going.Go(func() {
+			err := work(a.life)
+			a.mu.Lock()
+			f.err, a.flight = err, nil
+			a.mu.Unlock()
+			close(f.done)
+		})
+	}
+	a.mu.Unlock()
+	select {
+	case <-f.done:
+		return f.err
+	case <-ctx.Done():
+		return fmt.Errorf("%w, while a login was waited for", context.Cause(ctx))
+	}
+}
+
+// ready loads what was kept, and renews a token that has expired. One that cannot
+// be renewed any more is forgotten.
+func (a *access) ready(ctx context.Context) error {
+	a.load(ctx)
+	a.mu.Lock()
+	stale := a.now.stale()
+	a.mu.Unlock()
+	if !stale {
+		return nil
+	}
+	err := a.renew(ctx)
+	if refusal := (*oauth2.RetrieveError)(nil); errors.As(err, &refusal) && refusal.Response != nil && refusal.Response.StatusCode < 500 {
+		a.set(grant{}, false)
+		return nil
+	}
+	if err != nil {
+		return a.fault("its token could not be renewed", err)
+	}
+	return nil
+}
+
+// load takes what was kept, the first time.
+func (a *access) load(ctx context.Context) {
+	a.mu.Lock()
+	loaded := a.loaded
+	a.mu.Unlock()
+	if loaded {
+		return
+	}
+	var kept grant
+	if a.login.Load != nil {
+		text, err := a.login.Load(ctx)
+		if err == nil && len(text) > 0 {
+			err = json.Unmarshal(text, &kept)
+		}
+		if err != nil || kept.Client == nil {
+			kept = grant{}
+		}
+		if err != nil {
+			a.log.LogAttrs(ctx, slog.LevelWarn, "what was kept of a login cannot be read", slog.String("why", a.clean(err)))
+		}
+	}
+	a.set(kept, false)
+}
+
+// renew gets another token for the one there is, without a person.
+func (a *access) renew(ctx context.Context) error {
+	a.mu.Lock()
+	now, own := a.now, a.own
+	a.mu.Unlock()
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, a.client)
+	token, err := now.Client.TokenSource(ctx, &oauth2.Token{RefreshToken: now.Token.RefreshToken}).Token()
+	if err != nil {
+		return err
+	}
+	now.Token = token
+	a.set(now, own)
+	a.keep(ctx)
+	return nil
+}
+
+// granted takes the token of a login.
+func (a *access) granted(_ context.Context, client *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
+	a.set(grant{token, client}, true)
+	return oauth2.StaticTokenSource(token), nil
+}
+
+// set is the one place where the token changes.
+func (a *access) set(g grant, own bool) {
+	if g.Token != nil {
+		a.hide(g.Token.AccessToken, g.Token.RefreshToken, g.Client.ClientSecret)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.now, a.loaded, a.own = g, true, own
+}
+
+func (a *access) keep(ctx context.Context) {
+	if a.login.Keep == nil {
+		return
+	}
+	a.mu.Lock()
+	text, err := json.Marshal(a.now)
+	a.mu.Unlock()
+	if err == nil {
+		err = a.login.Keep(ctx, text)
+	}
+	if err != nil {
+		a.log.LogAttrs(ctx, slog.LevelWarn, "a login could not be kept for the next run", slog.String("why", a.clean(err)))
+	}
+}
+
+// widen adds the scopes that there are already to those that are asked for: a
+// server that wants more does not want less of the rest.
+func (a *access) widen(wanted []string) []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.now.Client == nil {
+		return wanted
+	}
+	all := slices.Clone(a.now.Client.Scopes)
+	for _, scope := range wanted {
+		if !slices.Contains(all, scope) {
+			all = append(all, scope)
+		}
+	}
+	return all
+}
+
+// text is the token as it is sent.
+func (g *grant) text() string {
+	if g.Token == nil {
+		return ""
+	}
+	return g.Token.AccessToken
+}
+
+// stale says whether the token has expired, and another can be had for it.
+func (g *grant) stale() bool {
+	return g.Token != nil && g.Token.RefreshToken != "" && !g.Token.Valid()
+}
+
+// has says whether all these scopes were asked for.
+func (g *grant) has(scopes string) bool {
+	if g.Client == nil || scopes == "" {
+		return false
+	}
+	for scope := range strings.FieldsSeq(scopes) {
+		if !slices.Contains(g.Client.Scopes, scope) {
+			return false
+		}
+	}
+	return true
+}
