@@ -243,6 +243,9 @@ func (s *server) list(ctx context.Context, method string) ([]json.RawMessage, er
 	}
 	l, err := s.connected(ctx)
 	if err != nil {
+		s.mu.Lock()
+		s.missed = true
+		s.mu.Unlock()
 		return nil, err
 	}
 	all := capabilitiesOf(l.greeting())

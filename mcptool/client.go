@@ -50,8 +50,7 @@ type client struct {
 	overAt   int                  // the oldest of them
 	asked    map[string]chan message
 	asks     int
-	held     map[string][]*dialogue
-	holds    int
+	held     map[string]*dialogue // by the requestState that its client was given
 	hearing  map[*listening]bool
 	changes  map[string]bool // of lists, that it was not told of yet
 	telling  bool            // somebody tells it
@@ -66,7 +65,7 @@ func newClient(g *Gateway, j joining) *client {
 	c := &client{
 		gate: g, joined: j, caller: j.caller, ctx: ctx, end: end, quiet: quiet, finish: finish,
 		faces: make(map[string]*face), underway: make(map[string]*dialogue), early: make(map[string]time.Time),
-		asked: make(map[string]chan message), held: make(map[string][]*dialogue), hearing: make(map[*listening]bool),
+		asked: make(map[string]chan message), held: make(map[string]*dialogue), hearing: make(map[*listening]bool),
 		talks: make(map[*dialogue]bool), shuts: make(chan struct{}), changes: make(map[string]bool), gone: make(chan struct{}),
 	}
 	c.used = time.Now()
@@ -110,6 +109,7 @@ func (c *client) requested(ctx context.Context, m message, to stream) {
 		return
 	}
 	defer c.exit()
+	m.params = withoutClientTasks(m.params)
 	f, fault := c.faceOf(m)
 	if fault != nil {
 		refuse(fault)
@@ -123,9 +123,9 @@ func (c *client) requested(ctx context.Context, m message, to stream) {
 		<-l.done
 		return
 	}
-	if d.ours(textMember(m.params, "requestState")) {
+	if state, _ := member(m.params, "requestState"); state != nil && kindOf(state) != 'n' {
 		d.cancel(nil)
-		refuse(&Fault{Code: codeInvalidParams, Message: "requestState: not known, used already or expired"})
+		refuse(&Fault{Code: codeInvalidParams, Message: "requestState: no call waits for it: it is not known, used already or expired"})
 		return
 	}
 	d.attach(ctx, l)
@@ -246,8 +246,8 @@ func (c *client) shut() {
 			waiting = append(waiting, d) // nobody knows when it would end
 		}
 	}
-	for _, list := range c.held {
-		waiting = append(waiting, list...)
+	for _, d := range c.held {
+		waiting = append(waiting, d)
 	}
 	for h := range c.hearing {
 		h.finish()

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -170,10 +171,16 @@ func (c *client) notified(ctx context.Context, m message) {
 	case m.method == "notifications/cancelled":
 		c.cancelled(m.params)
 	case f == nil || c.joined.stateless: // no server has a connection that it belongs to
+	case !strings.HasPrefix(m.method, "notifications/"), strings.HasPrefix(m.method, "notifications/tasks/"):
+		// A request without an id: a server that runs it would run it past all rules.
 	default:
 		servers := c.gate.servers()
-		if m.method != "notifications/roots/list_changed" && len(servers) != 1 {
-			return // nobody knows whom it is for
+		if m.method != "notifications/roots/list_changed" {
+			alone := c.gate.alone()
+			if alone == nil {
+				return // nobody knows whom it is for
+			}
+			servers = []*server{alone}
 		}
 		for _, s := range servers {
 			if err := s.notify(ctx, f, m.method, m.params); err != nil {

@@ -136,8 +136,8 @@ func (c *client) inUse(f *face) bool {
 			return true
 		}
 	}
-	for _, list := range c.held {
-		if slices.ContainsFunc(list, func(d *dialogue) bool { return d.face == f }) {
+	for _, d := range c.held {
+		if d.face == f {
 			return true
 		}
 	}

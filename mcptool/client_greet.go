@@ -31,16 +31,16 @@ func (d *dialogue) initialize() (json.RawMessage, error) {
 		return nil, &Fault{Code: codeInvalid, Message: "initialize: the session is initialized already"}
 	}
 	c.agreed = agreed
-	c.old = c.newFaceLocked(oldEra, introduction{version: agreed, info: slices.Clone(info), capabilities: slices.Clone(capabilities)})
+	c.old = c.newFaceLocked(oldEra, introduction{version: agreed, info: slices.Clone(info), capabilities: slices.Clone(withoutTasks(capabilities))})
 	d.face = c.old
 	c.mu.Unlock()
 	c.gate.settle(d.ctx)
 	result := setMembers(nil,
 		pair{"protocolVersion", quote(agreed)},
-		pair{"capabilities", c.gate.capabilities()},
+		pair{"capabilities", d.capabilities()},
 		pair{"serverInfo", c.gate.info()},
 	)
-	if text := c.gate.instructions(); text != "" {
+	if text := d.instructions(); text != "" {
 		result = setMembers(result, pair{"instructions", quote(text)})
 	}
 	return result, nil
@@ -54,8 +54,8 @@ func (d *dialogue) discover() (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := setMembers(nil, pair{"supportedVersions", all}, pair{"capabilities", g.capabilities()})
-	if text := g.instructions(); text != "" {
+	result := setMembers(nil, pair{"supportedVersions", all}, pair{"capabilities", d.capabilities()})
+	if text := d.instructions(); text != "" {
 		result = setMembers(result, pair{"instructions", quote(text)})
 	}
 	return result, nil
@@ -83,24 +83,24 @@ func (c can) add(name string, details json.RawMessage) {
 
 // capabilities are those of all servers together, and of the runtime. What is no
 // part of the protocol is said only for a server that is alone.
-func (g *Gateway) capabilities() json.RawMessage {
-	servers, all := g.servers(), make(can)
+func (d *dialogue) capabilities() json.RawMessage {
+	g, all := d.client.gate, make(can)
 	all.add("tools", json.RawMessage(`{"listChanged":true}`))
 	if g.Runtime.Blobs != nil {
 		all.add("resources", nil) // long results that are kept
 	}
-	for _, s := range servers {
+	for _, s := range d.seen() {
 		hello := s.greeting()
 		if hello == nil {
 			continue
 		}
-		each(hello.capabilities, func(name string, details json.RawMessage) {
+		each(withoutTasks(hello.capabilities), func(name string, details json.RawMessage) {
 			switch name {
 			case "tools": // as the gateway lists them
 			case "resources", "prompts", "logging", "completions":
 				all.add(name, details)
 			default:
-				if len(servers) == 1 && kindOf(details) == '{' {
+				if g.alone() == s && kindOf(details) == '{' {
 					all.add(name, details)
 				}
 			}
@@ -113,19 +113,26 @@ func (g *Gateway) capabilities() json.RawMessage {
 	return text
 }
 
+// maxInstructions is how much of a server's instructions clients are told, in
+// bytes: they are in the context of every conversation.
+const maxInstructions = 4 << 10
+
 // instructions are those of the servers, each under its name.
-func (g *Gateway) instructions() string {
+func (d *dialogue) instructions() string {
 	var parts []string
-	servers := g.servers()
-	for _, s := range servers {
+	for _, s := range d.seen() {
 		hello := s.greeting()
 		if hello == nil || strings.TrimSpace(hello.instructions) == "" {
 			continue
 		}
-		if len(servers) == 1 && s.Unprefixed {
-			return hello.instructions
+		text := hello.instructions
+		if len(text) > maxInstructions {
+			text = strings.ToValidUTF8(text[:maxInstructions], "") + "…"
 		}
-		parts = append(parts, fmt.Sprintf("# %s\n\n%s", s.Name, hello.instructions))
+		if d.client.gate.alone() == s && s.Unprefixed {
+			return text
+		}
+		parts = append(parts, fmt.Sprintf("# %s\n\n%s", s.Name, text))
 	}
 	return strings.Join(parts, "\n\n")
 }

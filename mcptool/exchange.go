@@ -29,14 +29,15 @@ type dialogue struct {
 
 	sending sync.Mutex // nothing is sent after the answer; before mu
 
-	mu    sync.Mutex // nothing is sent while it is held
-	round *round     // that takes questions; nil: none
-	leg   *leg       // nil: it is the client's turn
-	key   string     // what it is held by; "": it is not
-	away  bool       // it was held, and the client's next request is not the leg yet
-	got   answered
-	whole bool   // the result lacks nothing; of who answers
-	kept  string // the handle of a result that was too long
+	mu      sync.Mutex // nothing is sent while it is held
+	round   *round     // that takes questions; nil: none
+	leg     *leg       // nil: it is the client's turn
+	key     string     // what it is held by; "": it is not
+	away    bool       // it was held, and the client's next request is not the leg yet
+	got     answered
+	whole   bool   // the result lacks nothing; of who answers
+	foresaw bool   // answers that came before their questions were looked at
+	kept    string // the handle of a result that was too long
 }
 
 // leg is one request of the client that belongs to a dialogue.
@@ -170,9 +171,27 @@ func (d *dialogue) faultOf(err error) *Fault {
 	}
 	f := (*Fault)(nil)
 	if !errors.As(err, &f) || f == nil {
-		f = &Fault{Code: codeInternal, Message: err.Error()}
+		d.client.gate.logger().LogAttrs(d.ctx, slog.LevelWarn, "a request failed", slog.String("method", short(d.method)), slog.Any("error", err))
+		f = &Fault{Code: codeInternal, Message: plainly(err)}
 	}
 	return &Fault{Code: f.Code, Message: string(d.client.scrub([]byte(f.Message))), Data: d.client.scrub(f.Data)}
+}
+
+// plainly is what a client is told of an error that is no server's answer: paths,
+// addresses and what servers wrote are for the log.
+func plainly(err error) string {
+	for _, own := range []error{errCancelled, errHungUp, errLeft, errShut, errExpired, errNoInput, errManyQuestions} {
+		if errors.Is(err, own) {
+			return own.Error()
+		}
+	}
+	switch {
+	case errors.Is(err, errTimeout), errors.Is(err, context.DeadlineExceeded):
+		return "The server did not answer in time. The request may still have had its effect."
+	case errors.Is(err, errUnreachable), errors.Is(err, errUnsent):
+		return "The server cannot be reached now. Nothing was done."
+	}
+	return "The request failed, or the connection to the server broke while it ran. It may or may not have happened."
 }
 
 // notify sends the client what belongs to this request. While it is the client's

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -61,19 +59,21 @@ func (d *dialogue) input(ctx context.Context, required json.RawMessage) (respons
 		responses, err = d.askAll(ctx, questions)
 		return responses, state, err
 	}
-	arguments := json.RawMessage(nil)
-	if len(state) == 0 { // nothing else tells one call from another
-		if arguments, _ = member(d.given, "arguments"); kindOf(questions) != '{' {
-			d.close(message{result: d.complete(d.client.scrub(required))})
-			return nil, nil, errors.New("the server cannot take the call now, and has said so to the client")
-		}
+	if len(state) == 0 && kindOf(questions) != '{' {
+		d.close(message{result: d.complete(d.client.scrub(required))})
+		return nil, nil, errors.New("the server cannot take the call now, and has said so to the client")
 	}
-	p, err := d.turnBack(ctx, holdKey(d.method, target(d.given), state, arguments), required)
+	if responses, ok := d.foretold(questions); ok {
+		return responses, state, nil
+	}
+	// The server's own state stays here: it may be the same for two calls, and what
+	// a client put in its place would get past the rules.
+	own := newState()
+	p, err := d.turnBack(ctx, own, setMembers(required, pair{"requestState", quote(own)}))
 	if err != nil {
 		return nil, nil, err
 	}
 	responses, _ = member(p, "inputResponses")
-	state, _ = member(p, "requestState")
 	return responses, state, nil
 }
 
@@ -180,9 +180,33 @@ func (d *dialogue) join(b comeback) json.RawMessage {
 	return b.params
 }
 
-// ours reports whether a requestState was made here.
-func (d *dialogue) ours(state string) bool {
-	return d.era() == newEra && strings.HasPrefix(state, ownState)
+// newState is a requestState, which a held call is found by once.
+func newState() string { return ownState + random() }
+
+// foretold are answers that a client has sent before it was asked, to all that the
+// server asks now. The server gets them only now: what nobody has asked for goes to
+// no server. They are used once.
+func (d *dialogue) foretold(questions json.RawMessage) (json.RawMessage, bool) {
+	given, _ := member(d.given, "inputResponses")
+	d.mu.Lock()
+	used := d.foresaw
+	d.foresaw = true
+	d.mu.Unlock()
+	if used || kindOf(given) != '{' {
+		return nil, false
+	}
+	var answers []pair
+	all := true
+	each(questions, func(key string, _ json.RawMessage) {
+		answer, ok := member(given, key)
+		if all = all && ok && len(answers) < maxInRound; all {
+			answers = append(answers, pair{key, answer})
+		}
+	})
+	if !all || len(answers) == 0 {
+		return nil, false
+	}
+	return setMembers(nil, answers...), true
 }
 
 // target is what a request is about: the tool, prompt or resource.
@@ -191,12 +215,6 @@ func target(params json.RawMessage) string {
 		return name
 	}
 	return textMember(params, "uri")
-}
-
-// holdKey is what a dialogue is found by: its method, the name it was called
-// with and the state that the client sends back.
-func holdKey(method, name string, state, arguments json.RawMessage) string {
-	return method + "\x00" + name + "\x00" + string(state) + "\x00" + string(arguments)
 }
 
 // hold keeps a dialogue for the client's next request.
@@ -208,11 +226,10 @@ func (c *client) hold(d *dialogue, key string) error {
 		return errLeft
 	case c.shutting:
 		return errShut
-	case c.holds >= maxHeld:
+	case len(c.held) >= maxHeld:
 		return errManyHeld
 	}
-	c.holds++
-	c.held[key] = append(c.held[key], d)
+	c.held[key] = d
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.key, d.away = key, true
@@ -235,10 +252,7 @@ func (c *client) unhold(d *dialogue) bool {
 
 // drop forgets that a dialogue is held. Both mutexes are held.
 func (c *client) drop(d *dialogue) {
-	c.holds--
-	if c.held[d.key] = slices.DeleteFunc(c.held[d.key], func(o *dialogue) bool { return o == d }); len(c.held[d.key]) == 0 {
-		delete(c.held, d.key)
-	}
+	delete(c.held, d.key)
 	d.key = ""
 }
 
@@ -246,25 +260,12 @@ func (c *client) drop(d *dialogue) {
 // none. Each state leads there once.
 func (c *client) resume(ctx context.Context, again *dialogue, l *leg) bool {
 	p := again.given
-	state, has := member(p, "requestState")
-	responses, answers := member(p, "inputResponses")
-	if !has && (!answers || kindOf(responses) != '{') {
-		return false
-	}
-	key := holdKey(again.method, target(p), state, nil)
-	if text, _ := unquote(state); again.ours(text) {
-		key = holdKey(again.method, "", state, nil)
-	} else if !has {
-		arguments, _ := member(p, "arguments")
-		key = holdKey(again.method, target(p), nil, arguments)
-	}
 	c.mu.Lock()
-	list := c.held[key]
-	if len(list) == 0 || target(list[0].given) != target(p) {
+	d := c.held[textMember(p, "requestState")]
+	if d == nil || d.method != again.method || target(d.given) != target(p) {
 		c.mu.Unlock()
 		return false
 	}
-	d := list[0]
 	d.mu.Lock()
 	c.drop(d)
 	d.mu.Unlock()

@@ -106,8 +106,8 @@ func (r *round) ask() {
 	}
 	questions := r.questions
 	d.mu.Unlock()
-	state := ownState + random()
-	p, err := d.turnBack(r.ctx, holdKey(d.method, "", quote(state), nil), setMembers(nil,
+	state := newState()
+	p, err := d.turnBack(r.ctx, state, setMembers(nil,
 		pair{"resultType", quote("input_required")},
 		pair{"inputRequests", setMembers(nil, questions...)},
 		pair{"requestState", quote(state)},

@@ -307,6 +307,18 @@ func (g *Gateway) servers() []*server {
 	return g.Hub.all()
 }
 
+// alone is the server that is the only one there is, whether the others were
+// reached or not; nil: there are more, or it was not reached yet.
+func (g *Gateway) alone() *server {
+	if g.Hub == nil || len(g.Hub.Servers) != 1 {
+		return nil
+	}
+	if servers := g.servers(); len(servers) == 1 {
+		return servers[0]
+	}
+	return nil
+}
+
 // server is the server of a name; nil: none.
 func (g *Gateway) server(name string) *server {
 	if g.Hub == nil || name == "" {

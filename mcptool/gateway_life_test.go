@@ -70,11 +70,17 @@ func TestGatewayHeld(t *testing.T) {
 	t.Run("M2 at most so many wait", func(t *testing.T) {
 		t.Parallel()
 		k := meet(t, gatewayOf(t, allowing(), map[string]*testServer{"s": asksOnce()}), newEra)
-		k.c.holds = maxHeld
+		k.c.mu.Lock()
+		for range maxHeld {
+			k.c.held[newState()] = newDialogue(k.c, nil, message{method: "tools/call"})
+		}
+		k.c.mu.Unlock()
 		if got := callText(k.must("tools/call", `{"name":"s__ask"}`)); !strings.Contains(got, errManyHeld.Error()) {
 			t.Errorf("got %q", got)
 		}
-		k.c.holds = 0
+		k.c.mu.Lock()
+		clear(k.c.held)
+		k.c.mu.Unlock()
 	})
 	t.Run("M2 who does not come back in 10 minutes finds nothing", func(t *testing.T) {
 		t.Parallel()

@@ -117,7 +117,6 @@ func (d *dialogue) listen() (json.RawMessage, error) {
 
 // grant is which changes of lists the client will hear of.
 func (h *listening) grant(wanted json.RawMessage) (granted []pair) {
-	g := h.d.client.gate
 	for _, kind := range []struct {
 		key  string
 		what string
@@ -130,7 +129,7 @@ func (h *listening) grant(wanted json.RawMessage) (granted []pair) {
 		if value, _ := member(wanted, kind.key); kindOf(value) != 't' {
 			continue
 		}
-		if kind.what == "tools" || len(g.having(kind.what)) > 0 {
+		if kind.what == "tools" || len(h.d.having(kind.what)) > 0 {
 			*kind.flag = true
 			granted = append(granted, pair{kind.key, json.RawMessage("true")})
 		}
@@ -203,7 +202,7 @@ func (h *listening) follow(wanted json.RawMessage) (*follows, error) {
 		if err != nil {
 			return f, err
 		}
-		params := setMembers(d.given, pair{"notifications", setMembers(nil, pair{"resourceSubscriptions", text})})
+		params := setMembers(plain(d.given), pair{"notifications", setMembers(nil, pair{"resourceSubscriptions", text})})
 		f.streams.Go(func() {
 			if _, err := s.do(ctx, d, methodListen, params); err != nil && ctx.Err() == nil {
 				d.client.gate.logger().LogAttrs(ctx, slog.LevelWarn, "listen to a server", slog.String("server", s.Name), slog.Any("error", err))

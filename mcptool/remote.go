@@ -32,14 +32,19 @@ func (s *server) run(ctx context.Context, name string, a tool.Args) (tool.Result
 	return tool.Result{}, s.failure(ctx, err)
 }
 
-// callParams are the params of a client's request with the name and the arguments
-// that are meant. Arguments that were left out stay so.
+// callParams are the params of a call: the name and the arguments that the rules
+// have seen, and the client's _meta. Nothing else of the client's goes with them: a
+// server may read "Name" as the name, or run the call as a task that nobody
+// watches. Arguments that were left out stay so.
 func callParams(params json.RawMessage, name string, a tool.Args) json.RawMessage {
 	set := []pair{{"name", quote(name)}}
 	if _, ok := member(params, "arguments"); ok || strings.TrimSpace(a.Received()) != "" || a.Text() != "{}" {
 		set = append(set, pair{"arguments", json.RawMessage(a.Text())})
 	}
-	return setMembers(params, set...)
+	if meta, ok := member(params, "_meta"); ok {
+		set = append(set, pair{"_meta", meta})
+	}
+	return setMembers(nil, set...)
 }
 
 // failure is what a model is told of a call without a result.

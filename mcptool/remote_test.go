@@ -49,7 +49,7 @@ func TestRemote(t *testing.T) {
 		h := hub(t, allowAll())
 		session := h.Runtime.Session(tool.Caller{})
 		tests := []struct{ params, input, want string }{
-			{`{"name":"s__t","arguments":{"a": 1.0 },"extra":[ 1]}`, `{"a": 1.0 }`, `{"name":"t","arguments":{"a": 1.0 },"extra":[ 1],"_meta":{}}`},
+			{`{"name":"s__t","arguments":{"a": 1.0 },"extra":[ 1]}`, `{"a": 1.0 }`, `{"name":"t","arguments":{"a": 1.0 },"_meta":{}}`},
 			{`{"name":"s__t"}`, ``, `{"name":"t","_meta":{}}`},
 			{`{"name":"tool_call","arguments":{"name":"s__t","arguments":{"b":2}},"_meta":{"k":1}}`, `{"b":2}`, `{"name":"t","arguments":{"b":2},"_meta":{"k":1}}`},
 		}

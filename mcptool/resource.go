@@ -22,7 +22,7 @@ func noResource(uri string) *Fault {
 // resources with one name the first is the one that is read.
 func (d *dialogue) listResources(name string) (json.RawMessage, error) {
 	seen := make(map[string]bool)
-	items, err := d.gather(d.client.gate.having("resources"), func(_ *server, item json.RawMessage) json.RawMessage {
+	items, err := d.gather(d.having("resources"), func(_ *server, item json.RawMessage) json.RawMessage {
 		uri := textMember(item, "uri") + textMember(item, "uriTemplate")
 		if seen[uri] {
 			return nil
@@ -44,7 +44,7 @@ func (d *dialogue) resource() (json.RawMessage, error) {
 	}
 	servers := d.resourceServers(uri)
 	if len(servers) == 0 {
-		if d.method != "resources/read" && len(d.client.gate.having("resources")) == 0 {
+		if d.method != "resources/read" && len(d.having("resources")) == 0 {
 			return nil, noMethod(d.method)
 		}
 		return nil, noResource(uri)
@@ -53,27 +53,28 @@ func (d *dialogue) resource() (json.RawMessage, error) {
 }
 
 // resourceServers are those that may have a resource: the one that lists it, else
-// the one that has a template for it, else all.
+// the one that has a template for it, else those that have templates. A server that
+// lists all it has is not told of what belongs to others.
 func (d *dialogue) resourceServers(uri string) []*server {
-	servers := d.client.gate.having("resources")
+	servers := d.having("resources")
 	if len(servers) < 2 {
 		return servers
 	}
-	for _, has := range []struct {
-		method string
-		fits   func(json.RawMessage) bool
-	}{
-		{"resources/list", func(item json.RawMessage) bool { return textMember(item, "uri") == uri }},
-		{"resources/templates/list", func(item json.RawMessage) bool { return fitsTemplate(textMember(item, "uriTemplate"), uri) }},
-	} {
-		for i, s := range servers {
-			list, err := s.list(d.ctx, has.method)
-			if err == nil && slices.ContainsFunc(list, has.fits) {
-				return servers[i : i+1]
-			}
+	for i, list := range d.listEach(servers, "resources/list") {
+		if slices.ContainsFunc(list.items, func(item json.RawMessage) bool { return textMember(item, "uri") == uri }) {
+			return servers[i : i+1]
 		}
 	}
-	return servers
+	var others []*server
+	for i, list := range d.listEach(servers, "resources/templates/list") {
+		if slices.ContainsFunc(list.items, func(item json.RawMessage) bool { return fitsTemplate(textMember(item, "uriTemplate"), uri) }) {
+			return servers[i : i+1]
+		}
+		if len(list.items) > 0 {
+			others = append(others, servers[i])
+		}
+	}
+	return others
 }
 
 // fitsTemplate reports whether a URI may come from a template, or is it: what

@@ -53,7 +53,7 @@ func (d *dialogue) resultOf(name string, res tool.Result) (json.RawMessage, erro
 		return nil, &Fault{Code: codeInvalidParams, Message: "Unknown tool: " + short(name)}
 	case got.fault != nil && isFault(res.Err, got.fault):
 		return nil, got.fault
-	case got.raw != nil && got.untouched(&res):
+	case got.raw != nil && got.untouched(&res) && unseen(got.raw) <= maxUnseen:
 		return got.raw, nil
 	}
 	return d.rendered(res), nil

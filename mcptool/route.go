@@ -1,7 +1,9 @@
 package mcptool
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -38,10 +40,17 @@ func (d *dialogue) answer() (json.RawMessage, error) {
 	case "logging/setLevel":
 		return d.setLevel()
 	}
-	if servers := d.client.gate.servers(); len(servers) == 1 {
-		return d.relay(servers[0], d.given)
+	if s := d.client.gate.alone(); s != nil && !reserved(d.method) && d.sees(s) {
+		return d.relay(s, d.given)
 	}
 	return nil, noMethod(d.method)
+}
+
+// reserved reports whether a method that is not known may be taken by a server for
+// one that must not get past the runtime.
+func reserved(method string) bool {
+	method = strings.ToLower(strings.TrimSpace(method))
+	return strings.HasPrefix(method, "tools/") || strings.HasPrefix(method, "tasks/")
 }
 
 func noMethod(method string) *Fault {
@@ -50,12 +59,12 @@ func noMethod(method string) *Fault {
 
 // relay sends the request on to a server.
 func (d *dialogue) relay(s *server, params json.RawMessage) (json.RawMessage, error) {
-	return s.do(d.ctx, d, d.method, params)
+	return s.do(d.ctx, d, d.method, plain(params))
 }
 
-// having are the servers that have a capability, by name.
-func (g *Gateway) having(capability string) []*server {
-	all := slices.DeleteFunc(slices.Clone(g.servers()), func(s *server) bool {
+// having are the servers that have a capability and that the client sees, by name.
+func (d *dialogue) having(capability string) []*server {
+	all := slices.DeleteFunc(d.seen(), func(s *server) bool {
 		hello := s.greeting()
 		if hello == nil {
 			return true
@@ -67,6 +76,20 @@ func (g *Gateway) having(capability string) []*server {
 	return all
 }
 
+// seen are the servers that the client sees: not those that have tools of which it
+// is offered none.
+func (d *dialogue) seen() []*server {
+	offered := make(map[string]bool)
+	for r := range d.face.session.View(d.ctx).Offered() {
+		offered[r.Source.Name] = true
+	}
+	return slices.DeleteFunc(slices.Clone(d.client.gate.servers()), func(s *server) bool {
+		return !offered[s.Name] && s.status().Tools > 0
+	})
+}
+
+func (d *dialogue) sees(s *server) bool { return slices.Contains(d.seen(), s) }
+
 // gather is one list of the lists of servers. A server that cannot give its own
 // is left out, unless none can.
 func (d *dialogue) gather(servers []*server, change func(*server, json.RawMessage) json.RawMessage) (json.RawMessage, error) {
@@ -76,8 +99,9 @@ func (d *dialogue) gather(servers []*server, change func(*server, json.RawMessag
 	text := []byte{'['}
 	var failed error
 	worked := len(servers) == 0
-	for _, s := range servers {
-		list, err := s.list(d.ctx, d.method)
+	lists := d.listEach(servers, d.method)
+	for i, s := range servers {
+		list, err := lists[i].items, lists[i].err
 		if err != nil {
 			d.client.gate.logger().LogAttrs(d.ctx, slog.LevelWarn, "list", slog.String("server", s.Name), slog.String("method", d.method), slog.Any("error", err))
 			failed = err
@@ -102,7 +126,7 @@ func (d *dialogue) gather(servers []*server, change func(*server, json.RawMessag
 
 // listPrompts answers prompts/list.
 func (d *dialogue) listPrompts() (json.RawMessage, error) {
-	items, err := d.gather(d.client.gate.having("prompts"), func(s *server, item json.RawMessage) json.RawMessage {
+	items, err := d.gather(d.having("prompts"), func(s *server, item json.RawMessage) json.RawMessage {
 		if s.Unprefixed {
 			return item
 		}
@@ -135,7 +159,7 @@ func renamed(params json.RawMessage, name, own string) json.RawMessage {
 
 // promptServer is whose prompt a name is, and its name there.
 func (d *dialogue) promptServer(name string) (*server, string) {
-	servers := d.client.gate.having("prompts")
+	servers := d.having("prompts")
 	if of, own, ok := strings.Cut(name, "__"); ok { // no server has __ in its name
 		for _, s := range servers {
 			if s.Name == of && !s.Unprefixed {
@@ -147,10 +171,9 @@ func (d *dialogue) promptServer(name string) (*server, string) {
 	if len(bare) == 1 {
 		return bare[0], name
 	}
-	for _, s := range bare {
-		list, err := s.list(d.ctx, "prompts/list")
-		if err == nil && slices.ContainsFunc(list, func(p json.RawMessage) bool { return textMember(p, "name") == name }) {
-			return s, name
+	for i, list := range d.listEach(bare, "prompts/list") {
+		if slices.ContainsFunc(list.items, func(p json.RawMessage) bool { return textMember(p, "name") == name }) {
+			return bare[i], name
 		}
 	}
 	return nil, ""
@@ -159,6 +182,9 @@ func (d *dialogue) promptServer(name string) (*server, string) {
 // completion answers completion/complete, by what is to be completed.
 func (d *dialogue) completion() (json.RawMessage, error) {
 	ref, _ := member(d.given, "ref")
+	if bare := plain(ref); len(bare) != len(ref) {
+		ref, d.given = bare, setMembers(d.given, pair{"ref", bare})
+	}
 	switch textMember(ref, "type") {
 	case "ref/prompt":
 		name := textMember(ref, "name")
@@ -178,27 +204,36 @@ func (d *dialogue) completion() (json.RawMessage, error) {
 		}
 		return d.firstOf(servers)
 	}
-	if servers := d.client.gate.servers(); len(servers) == 1 {
-		return d.relay(servers[0], d.given)
+	if s := d.client.gate.alone(); s != nil && d.sees(s) {
+		return d.relay(s, d.given)
 	}
 	return nil, &Fault{Code: codeInvalidParams, Message: "completion/complete: ref: want a prompt or a resource"}
 }
 
-// firstOf relays to one server after another until one knows what is meant.
+// firstOf relays to one server after another as long as they say that they do not
+// know what is meant.
 func (d *dialogue) firstOf(servers []*server) (result json.RawMessage, err error) {
 	for _, s := range servers {
-		if result, err = d.relay(s, d.given); err == nil || d.ctx.Err() != nil {
+		if result, err = d.relay(s, d.given); !isNotFound(err) || d.ctx.Err() != nil {
 			return result, err
 		}
 	}
 	return nil, err
 }
 
+// codeNoResource is what servers of the old era say of a resource they do not have.
+const codeNoResource = -32002
+
+func isNotFound(err error) bool {
+	f := (*Fault)(nil)
+	return errors.As(err, &f) && (f.Code == codeNoResource || f.Code == codeInvalidParams || f.Code == codeNoMethod)
+}
+
 // setLevel tells all servers that log from which level on. One of them judges the
 // level; those that the session is not connected to hear of it when it connects: a
 // client that sets a level does not start the processes of all servers.
 func (d *dialogue) setLevel() (json.RawMessage, error) {
-	servers := d.client.gate.having("logging")
+	servers := d.having("logging")
 	if len(servers) == 0 {
 		return nil, noMethod(d.method)
 	}
@@ -206,20 +241,23 @@ func (d *dialogue) setLevel() (json.RawMessage, error) {
 		result json.RawMessage
 		failed error
 	)
-	for _, s := range servers {
-		if result != nil && s.levelLater(d.audience(), d.given) {
-			continue
-		}
-		answer, err := d.relay(s, d.given)
-		if err != nil {
-			d.client.gate.logger().LogAttrs(d.ctx, slog.LevelWarn, "set the level of logs", slog.String("server", s.Name), slog.Any("error", err))
-			failed = err
-			continue
-		}
-		result = answer
+	judged := 0
+	for ; judged < len(servers) && result == nil && d.ctx.Err() == nil; judged++ {
+		d.askEach(servers[judged:judged+1], func(ctx context.Context, _ int) {
+			if result, failed = servers[judged].do(ctx, d, d.method, plain(d.given)); failed != nil {
+				result = nil
+				d.client.gate.logger().LogAttrs(ctx, slog.LevelWarn, "set the level of logs", slog.String("server", servers[judged].Name), slog.Any("error", failed))
+			}
+		})
 	}
 	if result == nil {
 		return nil, failed
 	}
+	rest := slices.DeleteFunc(servers[judged:], func(s *server) bool { return s.levelLater(d.audience(), plain(d.given)) })
+	d.askEach(rest, func(ctx context.Context, i int) {
+		if _, err := rest[i].do(ctx, d, d.method, plain(d.given)); err != nil {
+			d.client.gate.logger().LogAttrs(ctx, slog.LevelWarn, "set the level of logs", slog.String("server", rest[i].Name), slog.Any("error", err))
+		}
+	})
 	return result, nil
 }

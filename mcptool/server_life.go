@@ -36,6 +36,7 @@ type server struct {
 	moved    chan struct{} // closed when the state changes
 	why      string
 	restarts int
+	missed   bool      // somebody wanted a list while it was not there
 	said     *greeting // what it said last; from the cache: until it answers
 	lacks    [2]bool   // eras that it was found not to speak, since it was last reached
 	link     link      // the hub's own; nil: none now
@@ -127,7 +128,8 @@ func (s *server) connection(ctx context.Context) (lasted time.Duration, err erro
 	began := time.Now()
 	s.mu.Lock()
 	s.link, s.said = l, l.greeting()
-	anew := len(s.lists) > 0
+	anew := len(s.lists) > 0 || s.missed
+	s.missed = false
 	clear(s.lists) // what was not heard meanwhile is not known
 	s.mu.Unlock()
 	defer func() {
@@ -191,7 +193,7 @@ func (s *server) connected(ctx context.Context) (link, error) {
 		case l != nil:
 			return l, nil
 		case state != stateConnecting:
-			return nil, fmt.Errorf("server %s is %s: %s", s.Name, state, why)
+			return nil, fmt.Errorf("server %s is %s (%w): %s", s.Name, state, errUnreachable, why)
 		}
 		select {
 		case <-moved:
