@@ -24,8 +24,8 @@ type Hub struct {
 	Cache string
 	// Name and Version are what servers are told of this program.
 	Name, Version string
-	// Log is told what happens to servers, and what they write to stderr. Nil:
-	// nobody.
+	// Log is told what happens to servers, and (at level debug) what they write to
+	// stderr, without the values of Runtime.Secrets. Nil: nobody.
 	Log *slog.Logger
 
 	// dial makes a connection to a server in the era of the introduction's version.
@@ -229,7 +229,7 @@ func (h *Hub) tell(server, what string) {
 // log is where to write to; never nil.
 func (h *Hub) log() *slog.Logger {
 	if h.Log != nil {
-		return h.Log
+		return slog.New(scrubbing{h.Log.Handler(), h.scrub})
 	}
 	return slog.New(slog.DiscardHandler)
 }

@@ -31,6 +31,7 @@ type pipeLink struct {
 	log   *slog.Logger
 	shut  func()                 // makes reading and writing end
 	cause func(read error) error // why reading ended; may be nil
+	clean func(string) string    // takes what is secret out of a text; may be nil
 
 	met atomic.Pointer[acquaintance] // nil until the handshake is done
 
@@ -254,8 +255,12 @@ func (l *pipeLink) take(line []byte) {
 
 func (l *pipeLink) garbage(line []byte, err error) {
 	l.faults.add("not a message: " + err.Error())
+	text := string(line[:min(len(line), 4<<10)])
+	if l.clean != nil {
+		text = l.clean(text) // before it is cut: half a secret is not known
+	}
 	l.log.LogAttrs(l.life, slog.LevelWarn, "an MCP server wrote what is no message",
-		slog.String("line", short(string(line[:min(len(line), 400)]))), slog.String("why", err.Error()))
+		slog.String("line", short(text)), slog.String("why", err.Error()))
 }
 
 // waitingFor is the request with an id; nil: none.

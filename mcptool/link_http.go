@@ -25,6 +25,7 @@ type httpLink struct {
 	who       introduction
 	own       *httpHearing // hears what belongs to no request
 	log       *slog.Logger
+	clean     func(string) string // takes what is secret out of a text
 
 	// life ends with the link, and its cause is why.
 	life context.Context
@@ -90,7 +91,7 @@ func newHTTPLink(ctx context.Context, s Server, who introduction, wanted era, he
 		log = slog.New(slog.DiscardHandler)
 	}
 	l := &httpLink{
-		endpoint: endpoint, header: header, speaks: wanted, who: who, log: log,
+		endpoint: endpoint, header: header, speaks: wanted, who: who, log: log, clean: s.clean,
 		own:      &httpHearing{listener: hears},
 		farewell: farewellTime,
 		transport: &http.Transport{

@@ -106,7 +106,7 @@ func (l *httpLink) quotable(body []byte) string {
 			}
 		}
 	}
-	text = strings.Join(strings.Fields(text), " ")
+	text = strings.Join(strings.Fields(l.clean(text)), " ")
 	if len(text) > maxQuoted {
 		end := maxQuoted
 		for !utf8.RuneStart(text[end]) {

@@ -41,6 +41,8 @@ type Server struct {
 	AtOnce int
 	// Era forces how it is spoken to: "2025" or "2026". "": what it speaks.
 	Era string
+
+	scrub func(string) string // takes what is secret out of texts; nil: nothing is
 }
 
 // check says what is wrong with a server, beside others.

@@ -49,6 +49,7 @@ type server struct {
 }
 
 func newServer(h *Hub, s Server) *server {
+	s.scrub = h.scrub
 	made := &server{
 		Server: s, hub: h,
 		settled: make(chan struct{}), wake: make(chan struct{}, 1), listing: make(chan struct{}, 1),
@@ -159,8 +160,11 @@ func (s *server) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Status{
-		Name: s.Name, State: s.state, Tools: len(s.tools.offered()), Restarts: s.restarts, Since: s.since, Why: s.why,
+		Name: s.Name, State: s.state, Tools: len(s.tools.offered()), Restarts: s.restarts, Since: s.since, Why: s.hub.scrub(s.why),
 		Quarantined: slices.Clone(s.tools.bad),
+	}
+	for i, q := range st.Quarantined {
+		st.Quarantined[i] = Quarantined{s.hub.scrub(q.Tool), s.hub.scrub(q.Why)}
 	}
 	if s.said != nil {
 		st.Era = s.said.version
@@ -168,6 +172,7 @@ func (s *server) status() Status {
 		if v := textMember(s.said.info, "version"); v != "" {
 			st.Server += " " + v
 		}
+		st.Server = s.hub.scrub(st.Server)
 	}
 	return st
 }
