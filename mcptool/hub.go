@@ -83,7 +83,10 @@ func (h *Hub) Start(ctx context.Context) error {
 	h.mu.Unlock()
 	var recalled sync.WaitGroup
 	for _, s := range servers {
-		recalled.Go(func() { s.recall(ctx) })
+		recalled.Go(func() {
+			defer survive(h.log(), func(error) {}) // without the lists of the last time
+			s.recall(ctx)
+		})
 	}
 	recalled.Wait()
 	for _, s := range servers {

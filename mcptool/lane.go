@@ -137,10 +137,7 @@ func (ln *lane) shared(ctx context.Context, stateless bool) (*strand, error) {
 // make makes the shared connection. It does so in the time of the session: who
 // wanted it first may be gone before it is there.
 func (ln *lane) make(f *flight, stateless bool) {
-	c, err := ln.dial(ln.ctx)
-	if err == nil {
-		ln.listen(c)
-	}
+	c, err := ln.made()
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
 	defer close(f.done)
@@ -155,6 +152,15 @@ func (ln *lane) make(f *flight, stateless bool) {
 		return
 	}
 	ln.one, f.made = c, c
+}
+
+// made is a new connection that is listened to.
+func (ln *lane) made() (c *strand, err error) {
+	defer survive(ln.s.hub.log(), func(fault error) { c, err = nil, fault })
+	if c, err = ln.dial(ln.ctx); err == nil {
+		ln.listen(c)
+	}
+	return c, err
 }
 
 // exclusive is a connection that nobody else uses until it is given back.
@@ -199,6 +205,7 @@ func (ln *lane) give(c *strand, givenUp bool) {
 		ln.dropLocked(c)
 	case givenUp:
 		ln.going.Go(func() {
+			defer survive(ln.s.hub.log(), func(error) {})
 			rest(ln.ctx, giveUpTime)
 			ln.mu.Lock()
 			defer ln.mu.Unlock()
@@ -213,8 +220,9 @@ func (ln *lane) give(c *strand, givenUp bool) {
 }
 
 // dial makes a connection as the client would.
-func (ln *lane) dial(ctx context.Context) (*strand, error) {
-	c := &strand{lane: ln}
+func (ln *lane) dial(ctx context.Context) (c *strand, err error) {
+	defer survive(ln.s.hub.log(), func(fault error) { c, err = nil, fault })
+	c = &strand{lane: ln}
 	l, err := ln.s.reach(ctx, ln.a.introduction(), &listener{notified: c.notified, requested: c.requested})
 	if err != nil {
 		return nil, err
@@ -229,7 +237,7 @@ func (ln *lane) dial(ctx context.Context) (*strand, error) {
 		return c, nil
 	}
 	ln.mu.Unlock()
-	l.close()
+	c.close()
 	return nil, errLaneClosed
 }
 
@@ -242,7 +250,7 @@ func (ln *lane) dropLocked(c *strand) {
 	if ln.closed {
 		return
 	}
-	ln.going.Go(c.link.close)
+	ln.going.Go(c.close)
 }
 
 // reapLocked sees to it that connections that nobody uses are closed in time.
@@ -295,7 +303,7 @@ func (ln *lane) close() {
 	ln.cancel()
 	var closing sync.WaitGroup
 	for c := range all {
-		closing.Go(c.link.close)
+		closing.Go(c.close)
 	}
 	closing.Wait()
 	ln.going.Wait()

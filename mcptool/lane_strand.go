@@ -29,6 +29,11 @@ func (c *strand) over() bool {
 	}
 }
 
+func (c *strand) close() {
+	defer survive(c.lane.s.hub.log(), func(error) {})
+	c.link.close()
+}
+
 // do sends a request.
 func (c *strand) do(ctx context.Context, x *asking, method string, params json.RawMessage) (json.RawMessage, error) {
 	c.mu.Lock()

@@ -92,8 +92,14 @@ func makePipeLink(ctx context.Context, hears listener, log *slog.Logger, shut fu
 }
 
 func (l *pipeLink) run(r io.Reader, w io.Writer) {
-	l.done.Go(func() { l.read(r) })
-	l.done.Go(func() { l.write(w) })
+	l.done.Go(func() {
+		defer survive(l.log, l.finish)
+		l.read(r)
+	})
+	l.done.Go(func() {
+		defer survive(l.log, l.finish)
+		l.write(w)
+	})
 }
 
 // greeted ends the handshake.

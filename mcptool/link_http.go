@@ -126,6 +126,7 @@ func (l *httpLink) start(ctx context.Context) error {
 		asked := make(chan struct{})
 		go func() {
 			defer l.work.Done()
+			defer survive(l.log, l.end)
 			l.listen(sync.OnceFunc(func() { close(asked) }))
 		}()
 		// What the server says because of the first request is heard, too. A server

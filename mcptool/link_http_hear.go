@@ -178,6 +178,7 @@ func (l *httpLink) requested(ctx context.Context, c *httpCall, m message) {
 	go func() {
 		defer l.work.Done()
 		defer cancel(nil)
+		defer survive(l.log, l.end)
 		reply := message{id: m.id, fault: refusal}
 		if refusal == nil {
 			reply = answerTo(ctx, &hears.listener, m, l.log)

@@ -65,6 +65,7 @@ func startProcess(ctx context.Context, s Server, log *slog.Logger) (*process, er
 	p.work.Go(func() {
 		defer close(p.quiet)
 		defer stderr.Close()
+		defer survive(nil, func(error) {}) // a log that fails does not log that
 		p.said.read(stderr)
 	})
 	p.work.Go(func() { p.wait(stderr) })

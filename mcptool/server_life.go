@@ -120,6 +120,7 @@ func (s *server) connection(ctx context.Context) (lasted time.Duration, err erro
 	s.mu.Lock()
 	s.lacks = [2]bool{} // it may be another program by now
 	s.mu.Unlock()
+	defer survive(s.hub.log(), func(fault error) { err = fault })
 	l, err := s.reach(ctx, s.hub.introduction(), &listener{notified: s.heard, requested: refuse})
 	if err != nil {
 		return 0, err
