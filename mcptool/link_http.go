@@ -44,6 +44,8 @@ type httpLink struct {
 	calls   map[string]*httpCall               // those that have a progress token, by that of the wire
 	waiting map[string]*httpCall               // all, by id
 	asked   map[string]context.CancelCauseFunc // requests of the server that are not answered, by id
+	refuses int                                // requests of the server that are just being refused
+	faults  faults
 }
 
 var _ link = (*httpLink)(nil)
