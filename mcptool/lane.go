@@ -60,6 +60,9 @@ func (s *server) lane(a audience) (*lane, error) {
 		return nil, errors.New("server " + s.Name + ": the program ends")
 	}
 	ln := s.lanes[a]
+	if ln == nil && a.left() { // nobody would close it
+		return nil, unsent(errLaneClosed)
+	}
 	if ln == nil {
 		ln = &lane{s: s, a: a, all: make(map[*strand]bool), slots: make(chan struct{}, maxExclusive)}
 		ln.ctx, ln.cancel = context.WithCancel(context.Background())
@@ -70,6 +73,7 @@ func (s *server) lane(a audience) (*lane, error) {
 
 // forget closes the connections of a client session.
 func (s *server) forget(a audience) {
+	a.leave() // first: who has not looked yet makes none
 	s.mu.Lock()
 	ln := s.lanes[a]
 	delete(s.lanes, a)

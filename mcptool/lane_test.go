@@ -215,6 +215,19 @@ func TestLaneConnections(t *testing.T) {
 			t.Errorf("got %d connections, want that of the other session", len(open))
 		}
 	})
+	t.Run("M1 a session that has ended gets no new connection", func(t *testing.T) {
+		d := dialledTo(t, &testServer{old: true, methods: done}, nil)
+		a := &testAudience{version: oldVersion}
+		call(t, d, a)
+		d.hub.forget(a)
+		_, err := d.do(t.Context(), &testExchange{a: a}, "tools/call", nil)
+		if !errors.Is(err, errLaneClosed) || !errors.Is(err, errUnsent) {
+			t.Errorf("got %v, want that the session has ended, and that nothing was sent", err)
+		}
+		if n := len(d.open()); n != 0 {
+			t.Errorf("got %d connections, want none", n)
+		}
+	})
 	t.Run("M1 one of the new era is shared", func(t *testing.T) {
 		d := dialledTo(t, &testServer{methods: done}, nil)
 		a := &testAudience{version: newVersion}
