@@ -226,6 +226,9 @@ func (ln *lane) give(c *strand, givenUp bool) {
 // dial makes a connection as the client would.
 func (ln *lane) dial(ctx context.Context) (c *strand, err error) {
 	defer survive(ln.s.hub.log(), func(fault error) { c, err = nil, fault })
+	if err := ln.s.down(); err != nil {
+		return nil, err
+	}
 	c = &strand{lane: ln}
 	l, err := ln.s.reach(ctx, ln.a.introduction(), &listener{notified: c.notified, requested: c.requested})
 	if err != nil {

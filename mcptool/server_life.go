@@ -3,6 +3,7 @@ package mcptool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -35,6 +36,7 @@ type server struct {
 	since    time.Time
 	moved    chan struct{} // closed when the state changes
 	why      string
+	broken   error // why its process could not be started the last time; nil: it could
 	restarts int
 	said     *greeting // what it said last; from the cache: until it answers
 	lacks    [2]bool   // eras that it was found not to speak, since it was last reached
@@ -84,6 +86,7 @@ func (s *server) live(ctx context.Context) {
 		if lasted >= upTime {
 			pause = firstPause
 		}
+		s.failed(err)
 		s.enter(stateWaiting, err.Error())
 		s.hub.log().LogAttrs(ctx, slog.LevelWarn, "server is not there", slog.String("server", s.Name), slog.String("why", err.Error()), slog.Duration("pause", pause))
 		s.settle()
@@ -95,6 +98,26 @@ func (s *server) live(ctx context.Context) {
 		s.restarts++
 		s.mu.Unlock()
 	}
+}
+
+// failed notes that the server's process cannot be started.
+func (s *server) failed(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken = nil; len(s.Command) > 0 && errors.Is(err, errUnreachable) {
+		s.broken = err
+	}
+}
+
+// down is why no process is to be started for a client: the hub's own could not be,
+// and it is not tried again yet. Else each call would start one, and wait for it.
+func (s *server) down() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state != stateWaiting {
+		return nil
+	}
+	return s.broken
 }
 
 // jitter is a time from three quarters to the whole of d: many that were cut off
