@@ -229,12 +229,21 @@ func (ln *lane) dial(ctx context.Context) (c *strand, err error) {
 	if err := ln.s.down(); err != nil {
 		return nil, err
 	}
+	if err := ln.s.admit(); err != nil {
+		return nil, err
+	}
 	c = &strand{lane: ln}
+	there := false
+	defer func() {
+		if !there {
+			ln.s.dismiss()
+		}
+	}()
 	l, err := ln.s.reach(ctx, ln.a.introduction(), &listener{notified: c.notified, requested: c.requested})
 	if err != nil {
 		return nil, err
 	}
-	c.link = l
+	c.link, there = l, true // from here on closing it counts it out
 	ln.mu.Lock()
 	if !ln.closed {
 		ln.all[c] = true

@@ -47,6 +47,7 @@ type server struct {
 	changed  map[string]bool     // lists, not looked at yet
 	toldOne  bool                // a client, that its tools have changed
 	lanes    map[audience]*lane
+	children int // processes of clients
 	closed   bool
 }
 
