@@ -35,7 +35,7 @@ func (s *server) attend(ctx context.Context, l link) error {
 	can := capabilitiesOf(l.greeting())
 	if what := can.toListenFor(); l.greeting().era == newEra && what != nil {
 		listening.Go(func() {
-			defer survive(s.hub.log(), func(error) { l.close() }) //nolint:contextcheck // it takes its own time
+			defer survive(s.hub.log(), func(error) { l.close() })
 			s.listenFor(ctx, l, what, s.heard)
 		})
 	}
