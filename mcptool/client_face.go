@@ -14,6 +14,8 @@ import (
 // old era has one. In the new era each request says it anew, and those that say
 // the same share one.
 type face struct {
+	departure
+
 	client  *client
 	era     era
 	name    string

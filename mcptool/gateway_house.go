@@ -296,7 +296,7 @@ func (g *Gateway) logger() *slog.Logger {
 	if g.Log == nil {
 		return slog.New(slog.DiscardHandler)
 	}
-	return g.Log
+	return slog.New(scrubbing{g.Log.Handler(), g.Hub.scrub})
 }
 
 // servers are those that were reached, in the order of their configuration.

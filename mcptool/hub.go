@@ -24,8 +24,8 @@ type Hub struct {
 	Cache string
 	// Name and Version are what servers are told of this program.
 	Name, Version string
-	// Log is told what happens to servers, and what they write to stderr. Nil:
-	// nobody.
+	// Log is told what happens to servers, and (at level debug) what they write to
+	// stderr, without the values of Runtime.Secrets. Nil: nobody.
 	Log *slog.Logger
 
 	// dial makes a connection to a server in the era of the introduction's version.
@@ -89,7 +89,10 @@ func (h *Hub) Start(ctx context.Context) error {
 	h.mu.Unlock()
 	var recalled sync.WaitGroup
 	for _, s := range servers {
-		recalled.Go(func() { s.recall(ctx) })
+		recalled.Go(func() {
+			defer survive(h.log(), func(error) {}) // without the lists of the last time
+			s.recall(ctx)
+		})
 	}
 	recalled.Wait()
 	for _, s := range servers {
@@ -235,7 +238,7 @@ func (h *Hub) tell(server, what string) {
 // log is where to write to; never nil.
 func (h *Hub) log() *slog.Logger {
 	if h.Log != nil {
-		return h.Log
+		return slog.New(scrubbing{h.Log.Handler(), h.scrub})
 	}
 	return slog.New(slog.DiscardHandler)
 }

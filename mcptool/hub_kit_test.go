@@ -85,6 +85,8 @@ func says(text string) json.RawMessage {
 
 // testAudience is a client session.
 type testAudience struct {
+	departure
+
 	version string
 	asked   func(method string, params json.RawMessage) (json.RawMessage, error)
 

@@ -60,6 +60,9 @@ func (s *server) lane(a audience) (*lane, error) {
 		return nil, errors.New("server " + s.Name + ": the program ends")
 	}
 	ln := s.lanes[a]
+	if ln == nil && a.left() { // nobody would close it
+		return nil, unsent(errLaneClosed)
+	}
 	if ln == nil {
 		ln = &lane{s: s, a: a, all: make(map[*strand]bool), slots: make(chan struct{}, maxExclusive)}
 		ln.ctx, ln.cancel = context.WithCancel(context.Background())
@@ -70,6 +73,7 @@ func (s *server) lane(a audience) (*lane, error) {
 
 // forget closes the connections of a client session.
 func (s *server) forget(a audience) {
+	a.leave() // first: who has not looked yet makes none
 	s.mu.Lock()
 	ln := s.lanes[a]
 	delete(s.lanes, a)
@@ -137,10 +141,7 @@ func (ln *lane) shared(ctx context.Context, stateless bool) (*strand, error) {
 // make makes the shared connection. It does so in the time of the session: who
 // wanted it first may be gone before it is there.
 func (ln *lane) make(f *flight, stateless bool) {
-	c, err := ln.dial(ln.ctx)
-	if err == nil {
-		ln.listen(c)
-	}
+	c, err := ln.made()
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
 	defer close(f.done)
@@ -155,6 +156,15 @@ func (ln *lane) make(f *flight, stateless bool) {
 		return
 	}
 	ln.one, f.made = c, c
+}
+
+// made is a new connection that is listened to.
+func (ln *lane) made() (c *strand, err error) {
+	defer survive(ln.s.hub.log(), func(fault error) { c, err = nil, fault })
+	if c, err = ln.dial(ln.ctx); err == nil {
+		ln.listen(c)
+	}
+	return c, err
 }
 
 // exclusive is a connection that nobody else uses until it is given back.
@@ -199,6 +209,7 @@ func (ln *lane) give(c *strand, givenUp bool) {
 		ln.dropLocked(c)
 	case givenUp:
 		ln.going.Go(func() {
+			defer survive(ln.s.hub.log(), func(error) {})
 			rest(ln.ctx, giveUpTime)
 			ln.mu.Lock()
 			defer ln.mu.Unlock()
@@ -213,13 +224,26 @@ func (ln *lane) give(c *strand, givenUp bool) {
 }
 
 // dial makes a connection as the client would.
-func (ln *lane) dial(ctx context.Context) (*strand, error) {
-	c := &strand{lane: ln}
+func (ln *lane) dial(ctx context.Context) (c *strand, err error) {
+	defer survive(ln.s.hub.log(), func(fault error) { c, err = nil, fault })
+	if err := ln.s.down(); err != nil {
+		return nil, err
+	}
+	if err := ln.s.admit(); err != nil {
+		return nil, err
+	}
+	c = &strand{lane: ln}
+	there := false
+	defer func() {
+		if !there {
+			ln.s.dismiss()
+		}
+	}()
 	l, err := ln.s.reach(ctx, ln.a.introduction(), &listener{notified: c.notified, requested: c.requested})
 	if err != nil {
 		return nil, err
 	}
-	c.link = l
+	c.link, there = l, true // from here on closing it counts it out
 	ln.mu.Lock()
 	if !ln.closed {
 		ln.all[c] = true
@@ -229,7 +253,7 @@ func (ln *lane) dial(ctx context.Context) (*strand, error) {
 		return c, nil
 	}
 	ln.mu.Unlock()
-	l.close()
+	c.close()
 	return nil, errLaneClosed
 }
 
@@ -242,7 +266,7 @@ func (ln *lane) dropLocked(c *strand) {
 	if ln.closed {
 		return
 	}
-	ln.going.Go(c.link.close)
+	ln.going.Go(c.close)
 }
 
 // reapLocked sees to it that connections that nobody uses are closed in time.
@@ -295,7 +319,7 @@ func (ln *lane) close() {
 	ln.cancel()
 	var closing sync.WaitGroup
 	for c := range all {
-		closing.Go(c.link.close)
+		closing.Go(c.close)
 	}
 	closing.Wait()
 	ln.going.Wait()

@@ -170,7 +170,10 @@ func (ln *lane) follow(uri string) error {
 		return err
 	}
 	params := setMembers(nil, pair{"notifications", setMembers(nil, pair{"resourceSubscriptions", list})})
-	ln.going.Go(func() { ln.followStream(ctx, params) })
+	ln.going.Go(func() {
+		defer survive(ln.s.hub.log(), func(error) { ln.unfollow(uri) })
+		ln.followStream(ctx, params)
+	})
 	return nil
 }
 

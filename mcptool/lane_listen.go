@@ -22,6 +22,7 @@ func (ln *lane) listen(c *strand) {
 	ready := sync.OnceFunc(func() { close(there) })
 	ln.going.Go(func() {
 		defer ready() // or there is nothing to be heard
+		defer survive(ln.s.hub.log(), func(error) { c.close() })
 		ln.s.listenFor(ln.ctx, c.link, what, func(method string, params json.RawMessage) {
 			if method == "notifications/subscriptions/acknowledged" {
 				ready()

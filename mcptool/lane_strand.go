@@ -16,6 +16,8 @@ type strand struct {
 	logs      string    // which log messages the server was told to send (old era)
 	used      time.Time // last; of one that is idle
 
+	out sync.Once // it is counted out
+
 	mu sync.Mutex
 	on []*asking // requests under way
 }
@@ -27,6 +29,12 @@ func (c *strand) over() bool {
 	default:
 		return false
 	}
+}
+
+func (c *strand) close() {
+	defer survive(c.lane.s.hub.log(), func(error) {})
+	defer c.out.Do(c.lane.s.dismiss)
+	c.link.close()
 }
 
 // do sends a request.

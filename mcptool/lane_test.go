@@ -215,6 +215,43 @@ func TestLaneConnections(t *testing.T) {
 			t.Errorf("got %d connections, want that of the other session", len(open))
 		}
 	})
+	t.Run("L4 a server has no more processes than it may", func(t *testing.T) {
+		d := dialledTo(t, &testServer{old: true, methods: done}, nil)
+		all := make([]*testAudience, maxChildren)
+		for i := range all {
+			all[i] = &testAudience{version: oldVersion}
+			call(t, d, all[i])
+		}
+		more := &testAudience{version: oldVersion}
+		_, err := d.do(t.Context(), &testExchange{a: more}, "tools/call", nil)
+		if !errors.Is(err, errUnreachable) || !strings.Contains(err.Error(), "got 64 processes") {
+			t.Errorf("got %v, want that there are too many", err)
+		}
+		if n := len(d.open()); n != maxChildren {
+			t.Errorf("got %d connections, want %d", n, maxChildren)
+		}
+		d.hub.forget(all[0])
+		call(t, d, more)
+		for _, a := range append(all, more) {
+			d.hub.forget(a)
+		}
+		if d.children != 0 {
+			t.Errorf("got %d, want that all are counted out", d.children)
+		}
+	})
+	t.Run("M1 a session that has ended gets no new connection", func(t *testing.T) {
+		d := dialledTo(t, &testServer{old: true, methods: done}, nil)
+		a := &testAudience{version: oldVersion}
+		call(t, d, a)
+		d.hub.forget(a)
+		_, err := d.do(t.Context(), &testExchange{a: a}, "tools/call", nil)
+		if !errors.Is(err, errLaneClosed) || !errors.Is(err, errUnsent) {
+			t.Errorf("got %v, want that the session has ended, and that nothing was sent", err)
+		}
+		if n := len(d.open()); n != 0 {
+			t.Errorf("got %d connections, want none", n)
+		}
+	})
 	t.Run("M1 one of the new era is shared", func(t *testing.T) {
 		d := dialledTo(t, &testServer{methods: done}, nil)
 		a := &testAudience{version: newVersion}

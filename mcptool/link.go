@@ -31,6 +31,7 @@ type pipeLink struct {
 	log   *slog.Logger
 	shut  func()                 // makes reading and writing end
 	cause func(read error) error // why reading ended; may be nil
+	clean func(string) string    // takes what is secret out of a text; may be nil
 
 	met atomic.Pointer[acquaintance] // nil until the handshake is done
 
@@ -91,8 +92,14 @@ func makePipeLink(ctx context.Context, hears listener, log *slog.Logger, shut fu
 }
 
 func (l *pipeLink) run(r io.Reader, w io.Writer) {
-	l.done.Go(func() { l.read(r) })
-	l.done.Go(func() { l.write(w) })
+	l.done.Go(func() {
+		defer survive(l.log, l.finish)
+		l.read(r)
+	})
+	l.done.Go(func() {
+		defer survive(l.log, l.finish)
+		l.write(w)
+	})
 }
 
 // greeted ends the handshake.
@@ -236,6 +243,12 @@ func (l *pipeLink) line(line []byte) {
 }
 
 func (l *pipeLink) take(line []byte) {
+	before := l.faults.count.Load()
+	defer func() {
+		if l.faults.count.Load() == before {
+			l.faults.valid()
+		}
+	}()
 	m, err := parseMessage(line)
 	switch {
 	case err != nil:
@@ -253,9 +266,15 @@ func (l *pipeLink) take(line []byte) {
 }
 
 func (l *pipeLink) garbage(line []byte, err error) {
-	l.faults.add("not a message: " + err.Error())
+	if !l.faults.add("not a message: " + err.Error()) {
+		return
+	}
+	text := string(line[:min(len(line), 4<<10)])
+	if l.clean != nil {
+		text = l.clean(text) // before it is cut: half a secret is not known
+	}
 	l.log.LogAttrs(l.life, slog.LevelWarn, "an MCP server wrote what is no message",
-		slog.String("line", short(string(line[:min(len(line), 400)]))), slog.String("why", err.Error()))
+		slog.String("line", short(text)), slog.String("why", err.Error()))
 }
 
 // waitingFor is the request with an id; nil: none.
@@ -295,37 +314,4 @@ func (p *pending) reply(a answer) {
 	case p.answer <- a:
 	default:
 	}
-}
-
-// faults are what a server did wrong, without an end of the connection.
-type faults struct {
-	count atomic.Int64
-	mu    sync.Mutex
-	texts []string // the first few
-}
-
-const (
-	maxFaults     = 1000
-	maxFaultTexts = 8
-)
-
-func (f *faults) add(text string) {
-	f.count.Add(1)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.texts) < maxFaultTexts {
-		f.texts = append(f.texts, text)
-	}
-}
-
-func (f *faults) tooMany() bool { return f.count.Load() >= maxFaults }
-
-// String is how many there are, and the first.
-func (f *faults) String() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.texts) == 0 {
-		return "nothing"
-	}
-	return strconv.FormatInt(f.count.Load(), 10) + " times, first " + f.texts[0]
 }

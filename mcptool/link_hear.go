@@ -103,6 +103,7 @@ func (l *pipeLink) requested(m message) {
 	}
 	l.done.Go(func() {
 		defer cancel(nil)
+		defer survive(l.log, l.finish)
 		reply := answerTo(ctx, &l.hears, m, l.log)
 		l.mu.Lock()
 		delete(l.asked, string(m.id))

@@ -1,13 +1,16 @@
 package mcptool
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 func TestLinkRequestsOfServer(t *testing.T) {
@@ -108,6 +111,35 @@ func TestLinkFaults(t *testing.T) {
 		}
 		if got := p.link.faults.String(); !strings.HasPrefix(got, "6 times, first not a message: not JSON") {
 			t.Errorf("got %q", got)
+		}
+	})
+	t.Run("M1 garbage that comes slowly, or between messages, is borne", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPeer(t, listener{})
+			for range 3 * maxFaults {
+				p.say("x")
+				p.say(`{"jsonrpc":"2.0","method":"notifications/y"}`)
+			}
+			for range 3 {
+				for range maxFaults / 2 {
+					p.say("x")
+				}
+				time.Sleep(faultTime + time.Second)
+			}
+			synctest.Wait()
+			if err := p.link.why(); err != nil {
+				t.Errorf("got %v, want that the link goes on", err)
+			}
+		})
+	})
+	t.Run("L4 not all garbage is logged", func(t *testing.T) {
+		var out bytes.Buffer
+		l := makePipeLink(t.Context(), listener{}, slog.New(slog.NewTextHandler(&out, nil)), nil)
+		for range 3 * maxFaultLogged {
+			l.line([]byte("x"))
+		}
+		if n := strings.Count(out.String(), "no message"); n != maxFaultLogged {
+			t.Errorf("got %d lines, want %d", n, maxFaultLogged)
 		}
 	})
 	t.Run("too much garbage ends the link", func(t *testing.T) {

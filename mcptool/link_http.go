@@ -26,6 +26,7 @@ type httpLink struct {
 	who       introduction
 	own       *httpHearing // hears what belongs to no request
 	log       *slog.Logger
+	clean     func(string) string // takes what is secret out of a text
 
 	// life ends with the link, and its cause is why.
 	life context.Context
@@ -44,6 +45,8 @@ type httpLink struct {
 	calls   map[string]*httpCall               // those that have a progress token, by that of the wire
 	waiting map[string]*httpCall               // all, by id
 	asked   map[string]context.CancelCauseFunc // requests of the server that are not answered, by id
+	refuses int                                // requests of the server that are just being refused
+	faults  faults
 }
 
 var _ link = (*httpLink)(nil)
@@ -91,7 +94,7 @@ func newHTTPLink(ctx context.Context, s Server, who introduction, wanted era, he
 		log = slog.New(slog.DiscardHandler)
 	}
 	l := &httpLink{
-		endpoint: endpoint, header: header, speaks: wanted, who: who, log: log, access: s.access,
+		endpoint: endpoint, header: header, speaks: wanted, who: who, log: log, access: s.access, clean: s.clean,
 		own:      &httpHearing{listener: hears},
 		farewell: farewellTime,
 		transport: &http.Transport{
@@ -126,6 +129,7 @@ func (l *httpLink) start(ctx context.Context) error {
 		asked := make(chan struct{})
 		go func() {
 			defer l.work.Done()
+			defer survive(l.log, l.end)
 			l.listen(sync.OnceFunc(func() { close(asked) }))
 		}()
 		// What the server says because of the first request is heard, too. A server

@@ -32,11 +32,15 @@ type httpCall struct {
 }
 
 // do sends a request and waits for its answer; see link.
-func (l *httpLink) do(ctx context.Context, method string, params json.RawMessage, hears *listener) (json.RawMessage, error) {
+func (l *httpLink) do(ctx context.Context, method string, params json.RawMessage, hears *listener) (result json.RawMessage, err error) {
 	if !l.begin() {
 		return nil, unsent(l.why())
 	}
 	defer l.work.Done()
+	defer survive(l.log, func(fault error) { // listeners are called here
+		l.end(fault)
+		result, err = nil, fault
+	})
 	// What the server asks on the stream of the call ends with it.
 	during, over := context.WithCancel(ctx)
 	defer over()
@@ -206,6 +210,7 @@ func (l *httpLink) cancelled(ctx context.Context, c *httpCall) {
 	reason := reasonOf(context.Cause(ctx))
 	go func() {
 		defer l.work.Done()
+		defer survive(l.log, l.end)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 		defer cancel()
 		params := setMembers(nil, pair{"requestId", c.id}, pair{"reason", quote(reason)})

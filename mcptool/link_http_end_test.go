@@ -20,6 +20,9 @@ func TestHTTPLinkSessionEnds(t *testing.T) {
 		"400 as servers say that were restarted": func(w http.ResponseWriter) {
 			webJSON(w, 400, message{fault: &Fault{Code: -32000, Message: "Bad Request: Server not initialized"}})
 		},
+		"400 with the header": func(w http.ResponseWriter) {
+			webJSON(w, 400, message{fault: &Fault{Code: -32000, Message: "Bad Request: No valid session ID provided"}})
+		},
 	} {
 		t.Run("M6 a session that is gone ends the link, and the call did not run: "+name, func(t *testing.T) {
 			s := newWebServer(t)
@@ -35,6 +38,36 @@ func TestHTTPLinkSessionEnds(t *testing.T) {
 			}
 			l.close()
 			webWant(t, "ended sessions", len(s.verb(http.MethodDelete)), "0")
+		})
+	}
+
+	for name, tt := range map[string]struct {
+		status int
+		own    bool // the answer has the id of the request
+		said   string
+	}{
+		"400, a failure":                      {400, true, "the disk is full"},
+		"400, a failure with no id":           {400, false, "the disk is full"},
+		"400, a failure that names a session": {400, true, "no session id for the shop"},
+		"404, a failure":                      {404, true, "no such file"},
+	} {
+		t.Run("M6 a call that may have run is not said to be unsent: "+name, func(t *testing.T) {
+			s := newWebServer(t)
+			s.post = func(w http.ResponseWriter, _ *http.Request, m message) {
+				answer := message{fault: &Fault{Code: -32000, Message: tt.said}}
+				if tt.own {
+					answer.id = m.id
+				}
+				webJSON(w, tt.status, answer)
+			}
+			l := s.dial(oldEra, listener{})
+			_, err := l.do(t.Context(), "tools/call", nil, nil)
+			if err == nil || errors.Is(err, errUnsent) {
+				t.Errorf("got %v, want an error that is not errUnsent", err)
+			}
+			if ended := l.why() != nil; ended != (tt.status == 404) {
+				t.Errorf("the link ended: got %v (%v)", ended, l.why())
+			}
 		})
 	}
 

@@ -55,31 +55,47 @@ func (l *httpLink) refused(r *httpReply) (unrun bool, err error) {
 	r.finish()
 	refusal := &statusError{status: r.StatusCode, said: l.quotable(body)}
 	_, refusal.unauthorized = unauthorized(r.Response)
-	var fault *Fault
-	if m, err := parseMessage(body); err == nil && m.isAnswer() {
-		fault = m.fault
+	var m message
+	if said, err := parseMessage(body); err == nil && said.isAnswer() {
+		m = said
 	}
+	fault := m.fault
+	ended, unrun := lost(r.StatusCode, m)
 	switch {
 	case r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden:
 		return false, refusal
-	case r.Request.Header.Get(linkSession) != "" && lost(r.StatusCode, fault):
+	case r.Request.Header.Get(linkSession) != "" && ended:
 		l.end(fmt.Errorf("%w: %w", errSessionEnded, refusal))
-		return true, l.why()
+		return unrun, l.why()
 	case fault != nil:
 		return false, fault
 	}
 	return false, refusal
 }
 
-// lost says whether a server that was sent the id of a session does not know it.
-func lost(status int, fault *Fault) bool {
-	switch status {
-	case http.StatusNotFound:
-		return fault == nil || fault.Code != codeNoMethod
-	case http.StatusBadRequest:
-		return fault != nil && fault.Code == codeSession
+// lost says whether a server that was sent the id of a session does not know it,
+// and whether what was sent has surely not run. M6: where there is a doubt it may
+// have. codeSession is also the code of every other error of a server, and some
+// answer so when a tool has failed: then the answer has the id of the request,
+// which a server that refuses a session does not look at.
+func lost(status int, m message) (ended, unrun bool) {
+	text := ""
+	if m.fault != nil {
+		text = strings.ToLower(m.fault.Message)
 	}
-	return false
+	switch {
+	case status == http.StatusNotFound && m.fault == nil:
+		return true, true
+	case status == http.StatusNotFound && m.fault.Code != codeNoMethod:
+		return true, m.id == nil || strings.Contains(text, "session")
+	case status == http.StatusBadRequest && m.fault != nil && m.fault.Code == codeSession && m.id == nil:
+		for _, words := range []string{"session id", "session-id", "session not found", "server not initialized"} {
+			if strings.Contains(text, words) {
+				return true, true
+			}
+		}
+	}
+	return false, false
 }
 
 // quotable is the beginning of a body as an error may repeat it: without the
@@ -95,7 +111,7 @@ func (l *httpLink) quotable(body []byte) string {
 			}
 		}
 	}
-	return quoted(l.access.without(text))
+	return quoted(l.clean(l.access.without(text)))
 }
 
 // quoted is a text on one line, bounded.

@@ -98,6 +98,12 @@ func (l *httpLink) take(ctx context.Context, c *httpCall, data []byte) (answer m
 // takeOne takes one message. What is none is passed over, unless it has the id of
 // the call that is waited for.
 func (l *httpLink) takeOne(ctx context.Context, c *httpCall, data []byte) (answer message, done bool, err error) {
+	before := l.faults.count.Load()
+	defer func() {
+		if l.faults.count.Load() == before {
+			l.faults.valid()
+		}
+	}()
 	m, err := parseMessage(data)
 	own := c != nil && sameID(m.id, c.id)
 	switch {
@@ -118,7 +124,15 @@ func (l *httpLink) takeOne(ctx context.Context, c *httpCall, data []byte) (answe
 	return message{}, false, nil
 }
 
+// garbage counts what is no message. Too much of it ends the link.
 func (l *httpLink) garbage(err error) {
+	loud := l.faults.add(err.Error())
+	if l.faults.tooMany() {
+		l.end(errors.New("the server sent too much that is no message: " + l.faults.String()))
+	}
+	if !loud {
+		return
+	}
 	l.log.LogAttrs(l.life, slog.LevelWarn, "an MCP server sent what is no message", slog.String("why", err.Error()))
 }
 
@@ -175,11 +189,20 @@ func (l *httpLink) requested(ctx context.Context, c *httpCall, m message) {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	refusal := l.admit(m.id, cancel)
+	if refusal != nil && !l.refuse() {
+		cancel(refusal)
+		l.work.Done()
+		l.garbage(refusal) // a flood: each refusal is a request of its own
+		return
+	}
 	go func() {
 		defer l.work.Done()
 		defer cancel(nil)
+		defer survive(l.log, l.end)
 		reply := message{id: m.id, fault: refusal}
-		if refusal == nil {
+		if refusal != nil {
+			defer l.hasRefused()
+		} else {
 			reply = answerTo(ctx, &hears.listener, m, l.log)
 			l.mu.Lock()
 			delete(l.asked, string(m.id))
@@ -208,4 +231,21 @@ func (l *httpLink) admit(id json.RawMessage, cancel context.CancelCauseFunc) *Fa
 	}
 	l.asked[string(id)] = cancel
 	return nil
+}
+
+// refuse counts a refusal in, if there are not too many under way.
+func (l *httpLink) refuse() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refuses >= maxAsked {
+		return false
+	}
+	l.refuses++
+	return true
+}
+
+func (l *httpLink) hasRefused() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refuses--
 }

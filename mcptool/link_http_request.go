@@ -75,6 +75,7 @@ func (r *httpReply) finish() {
 	}
 	go func() {
 		defer r.l.work.Done()
+		defer survive(r.l.log, r.l.end)
 		late := time.AfterFunc(tailTime, r.cancel)
 		drainBody(r.Body)
 		late.Stop()

@@ -49,7 +49,7 @@ func startProcess(ctx context.Context, s Server, log *slog.Logger) (*process, er
 	ctx = context.WithoutCancel(ctx)
 	cmd := exec.CommandContext(ctx, s.Command[0], s.Command[1:]...) //nolint:gosec // the operator chose the program, and no shell reads its arguments
 	cmd.Dir, cmd.Env = s.Dir, environment(s.Env)
-	p := &process{cmd: cmd, ended: make(chan struct{}), quiet: make(chan struct{}), said: newStderrLog(ctx, log)}
+	p := &process{cmd: cmd, ended: make(chan struct{}), quiet: make(chan struct{}), said: newStderrLog(ctx, s.clean, log)}
 	stderr, err := p.pipes()
 	if err != nil {
 		return nil, err
@@ -65,6 +65,7 @@ func startProcess(ctx context.Context, s Server, log *slog.Logger) (*process, er
 	p.work.Go(func() {
 		defer close(p.quiet)
 		defer stderr.Close()
+		defer survive(nil, func(error) {}) // a log that fails does not log that
 		p.said.read(stderr)
 	})
 	p.work.Go(func() { p.wait(stderr) })

@@ -55,6 +55,10 @@ func play(role string) int {
 	case "failing":
 		fmt.Fprintln(os.Stderr, "first\nDATABASE_URL is not set")
 		return 3
+	case "blabbing": // says what it was given wherever it can
+		fmt.Println(strings.Repeat("-", 70) + os.Getenv("API_KEY"))
+		fmt.Fprintln(os.Stderr, strings.Repeat("+", 70)+os.Getenv("API_KEY"))
+		return 3
 	case "nervous": // ends when it is asked what it does not know
 		in := newLines(os.Stdin)
 		line, err := in.next()

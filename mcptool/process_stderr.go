@@ -24,6 +24,8 @@ const (
 type stderrLog struct {
 	ctx context.Context //nolint:containedctx // of the log only; it does not end
 	log *slog.Logger
+	// clean takes what is secret out of a line, before it is cut.
+	clean func(string) string
 
 	since  time.Time // of the lines that were counted
 	lines  int
@@ -33,17 +35,17 @@ type stderrLog struct {
 	final string // the last line that was not empty
 }
 
-func newStderrLog(ctx context.Context, log *slog.Logger) *stderrLog {
+func newStderrLog(ctx context.Context, clean func(string) string, log *slog.Logger) *stderrLog {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &stderrLog{ctx: ctx, log: log}
+	return &stderrLog{ctx: ctx, clean: clean, log: log}
 }
 
 // read logs what r has until it ends.
 func (s *stderrLog) read(r io.Reader) {
-	in := bufio.NewReaderSize(r, maxStderrLine)
-	rest := false // what comes belongs to a line that was cut
+	in := bufio.NewReaderSize(r, 2*maxStderrLine) // a secret that is cut is not known
+	rest := false                                 // what comes belongs to a line that was cut
 	for {
 		part, err := in.ReadSlice('\n')
 		if !rest {
@@ -62,6 +64,9 @@ func (s *stderrLog) line(text string) {
 	if text == "" {
 		return
 	}
+	if text = s.clean(text); len(text) > maxStderrLine {
+		text = strings.ToValidUTF8(text[:maxStderrLine], "")
+	}
 	s.mu.Lock()
 	s.final = text
 	s.mu.Unlock()
@@ -73,13 +78,13 @@ func (s *stderrLog) line(text string) {
 		s.missed++
 		return
 	}
-	s.log.LogAttrs(s.ctx, slog.LevelInfo, "an MCP server wrote to stderr", slog.String("line", text))
+	s.log.LogAttrs(s.ctx, slog.LevelDebug, "an MCP server wrote to stderr", slog.String("line", text))
 }
 
 // flush logs how many lines were left out.
 func (s *stderrLog) flush() {
 	if s.missed > 0 {
-		s.log.LogAttrs(s.ctx, slog.LevelWarn, "an MCP server wrote more to stderr than is logged", slog.Int("lines", s.missed))
+		s.log.LogAttrs(s.ctx, slog.LevelDebug, "an MCP server wrote more to stderr than is logged", slog.Int("lines", s.missed))
 	}
 	s.missed = 0
 }

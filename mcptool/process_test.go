@@ -183,7 +183,7 @@ func TestChild(t *testing.T) {
 	t.Run("stderr is logged, as far as it is not too much", func(t *testing.T) {
 		t.Parallel()
 		var out bytes.Buffer
-		l := dial(t, child(t, "both"), oldEra, slog.New(slog.NewTextHandler(&out, nil)))
+		l := dial(t, child(t, "both"), oldEra, slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))
 		if _, err := l.do(t.Context(), "stderr", nil, nil); err != nil {
 			t.Error(err)
 		}

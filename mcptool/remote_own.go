@@ -21,6 +21,8 @@ type ownKey struct{ tenant, principal, session, server string }
 // ownAudience is such a session, for one server. It has one connection there: the
 // server may keep state that belongs to the session.
 type ownAudience struct {
+	departure
+
 	hub     *Hub
 	version string // the server's
 	ended   atomic.Bool

@@ -3,6 +3,7 @@ package mcptool
 import (
 	"context"
 	"encoding/json"
+	"sync/atomic"
 
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -134,12 +135,22 @@ func exchangeFrom(ctx context.Context) exchange {
 // keeps its connections by it until the gateway says that it has ended.
 type audience interface {
 	introduction() introduction
+	// leave is called when it has ended, and left is true then: it gets no more
+	// connections.
+	leave()
+	left() bool
 	// notify tells the client what belongs to no request of its own: log messages,
 	// changed lists, updated resources. server is who says it.
 	notify(server, method string, params json.RawMessage)
 	// request asks the client with no request of its own under way.
 	request(ctx context.Context, server, method string, params json.RawMessage) (json.RawMessage, error)
 }
+
+// departure is how an audience ends.
+type departure struct{ gone atomic.Bool }
+
+func (d *departure) leave()     { d.gone.Store(true) }
+func (d *departure) left() bool { return d.gone.Load() }
 
 // stream is where what belongs to one message of a client is written. The gateway
 // sends notifications and requests there while a request is under way, and its

@@ -44,7 +44,8 @@ type Server struct {
 	// Era forces how it is spoken to: "2025" or "2026". "": what it speaks.
 	Era string
 
-	access *access // by Login, for all connections; nil: none
+	access *access             // by Login, for all connections; nil: none
+	scrub  func(string) string // takes what is secret out of texts; nil: nothing is
 }
 
 // check says what is wrong with a server, beside others.

@@ -34,7 +34,10 @@ func (s *server) attend(ctx context.Context, l link) error {
 	defer stop()
 	can := capabilitiesOf(l.greeting())
 	if what := can.toListenFor(); l.greeting().era == newEra && what != nil {
-		listening.Go(func() { s.listenFor(ctx, l, what, s.heard) })
+		listening.Go(func() {
+			defer survive(s.hub.log(), func(error) { l.close() })
+			s.listenFor(ctx, l, what, s.heard)
+		})
 	}
 	old := time.NewTimer(time.Hour) // the list of tools is too old
 	defer old.Stop()

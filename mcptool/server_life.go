@@ -3,6 +3,7 @@ package mcptool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -35,6 +36,7 @@ type server struct {
 	since    time.Time
 	moved    chan struct{} // closed when the state changes
 	why      string
+	broken   error // why its process could not be started the last time; nil: it could
 	restarts int
 	missed   bool      // somebody wanted a list while it was not there
 	said     *greeting // what it said last; from the cache: until it answers
@@ -46,10 +48,12 @@ type server struct {
 	changed  map[string]bool     // lists, not looked at yet
 	toldOne  bool                // a client, that its tools have changed
 	lanes    map[audience]*lane
+	children int // processes of clients
 	closed   bool
 }
 
 func newServer(h *Hub, s Server) *server {
+	s.scrub = h.scrub
 	made := &server{
 		Server: s, hub: h,
 		settled: make(chan struct{}), wake: make(chan struct{}, 1), listing: make(chan struct{}, 1),
@@ -84,6 +88,7 @@ func (s *server) live(ctx context.Context) {
 		if lasted >= upTime {
 			pause = firstPause
 		}
+		s.failed(err)
 		s.enter(stateWaiting, err.Error())
 		s.hub.log().LogAttrs(ctx, slog.LevelWarn, "server is not there", slog.String("server", s.Name), slog.String("why", err.Error()), slog.Duration("pause", pause))
 		s.settle()
@@ -95,6 +100,26 @@ func (s *server) live(ctx context.Context) {
 		s.restarts++
 		s.mu.Unlock()
 	}
+}
+
+// failed notes that the server's process cannot be started.
+func (s *server) failed(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken = nil; len(s.Command) > 0 && errors.Is(err, errUnreachable) {
+		s.broken = err
+	}
+}
+
+// down is why no process is to be started for a client: the hub's own could not be,
+// and it is not tried again yet. Else each call would start one, and wait for it.
+func (s *server) down() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state != stateWaiting {
+		return nil
+	}
+	return s.broken
 }
 
 // jitter is a time from three quarters to the whole of d: many that were cut off
@@ -120,6 +145,7 @@ func (s *server) connection(ctx context.Context) (lasted time.Duration, err erro
 	s.mu.Lock()
 	s.lacks = [2]bool{} // it may be another program by now
 	s.mu.Unlock()
+	defer survive(s.hub.log(), func(fault error) { err = fault })
 	l, err := s.reach(ctx, s.hub.introduction(), &listener{notified: s.heard, requested: refuse})
 	if err != nil {
 		return 0, err
@@ -161,8 +187,11 @@ func (s *server) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Status{
-		Name: s.Name, State: s.state, Tools: len(s.tools.offered()), Restarts: s.restarts, Since: s.since, Why: s.why,
+		Name: s.Name, State: s.state, Tools: len(s.tools.offered()), Restarts: s.restarts, Since: s.since, Why: s.hub.scrub(s.why),
 		Quarantined: slices.Clone(s.tools.bad),
+	}
+	for i, q := range st.Quarantined {
+		st.Quarantined[i] = Quarantined{s.hub.scrub(q.Tool), s.hub.scrub(q.Why)}
 	}
 	if s.said != nil {
 		st.Era = s.said.version
@@ -170,6 +199,7 @@ func (s *server) status() Status {
 		if v := textMember(s.said.info, "version"); v != "" {
 			st.Server += " " + v
 		}
+		st.Server = s.hub.scrub(st.Server)
 	}
 	return st
 }

@@ -144,3 +144,29 @@ func (s *server) dial(ctx context.Context, who introduction, hears *listener) (l
 		return dialHTTP(ctx, s.Server, who, eraOf(who.version), *hears, log)
 	}
 }
+
+// maxChildren is how many processes of one server there are, over all clients: each
+// client session has its own, and how many sessions there are is up to clients.
+const maxChildren = 64
+
+// admit counts a connection of a client in, if it is a process.
+func (s *server) admit() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.Command) > 0 && s.children >= maxChildren {
+		return &unreachableError{
+			server: s.Name, place: s.place(),
+			cause:  fmt.Errorf("got %d processes of it for clients already, want no more", s.children),
+			advice: "Close clients that are not used.",
+		}
+	}
+	s.children++
+	return nil
+}
+
+// dismiss counts a connection of a client out.
+func (s *server) dismiss() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.children--
+}

@@ -5,7 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // slowLink is a connection that takes its time to end.
@@ -133,5 +137,39 @@ func TestServerNotify(t *testing.T) {
 			t.Errorf("request: got %s, want %s", got, want)
 		}
 		ts.await(t, "tools/list", 2) // as if the hub had heard it
+	})
+}
+
+func TestServerDown(t *testing.T) {
+	t.Run("M1 no process is started for a client while the server is known not to start", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			h := hubOf(t, map[string]*testServer{"s": {methods: map[string]method{
+				"tools/list": lists(), "tools/call": func(*testCall) (json.RawMessage, error) { return says("done"), nil },
+			}}})
+			well := h.dial
+			var tries atomic.Int64
+			h.dial = func(ctx context.Context, s *server, who introduction, hears *listener) (link, error) {
+				if tries.Add(1) == 1 {
+					return nil, errors.New("no such program")
+				}
+				return well(ctx, s, who, hears)
+			}
+			start(t, h)
+			x := &testExchange{a: &testAudience{version: newVersion}}
+			for range 5 {
+				_, err := h.server("s").do(t.Context(), x, "tools/call", nil)
+				if !errors.Is(err, errUnreachable) || !strings.Contains(err.Error(), "no such program") {
+					t.Errorf("got %v, want why it cannot be reached", err)
+				}
+			}
+			if n := tries.Load(); n != 1 {
+				t.Errorf("it was tried %d times, want once", n)
+			}
+			time.Sleep(2 * firstPause)
+			synctest.Wait()
+			if _, err := h.server("s").do(t.Context(), x, "tools/call", nil); err != nil {
+				t.Errorf("got %v, want it done", err)
+			}
+		})
 	})
 }
