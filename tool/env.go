@@ -185,7 +185,6 @@ func (e *Env) AtEnd(f func()) bool {
 	return e != nil && e.host.Outside != nil && e.host.Outside.AtEnd(f)
 }
 
-// errNoSecrets is what a call gets that runs where no secrets are kept.
 // Aside says that the call waits for somebody outside, its client say: until back
 // is called it holds up no other call of its session. Those that have begun by
 // then run on beside it. It may be said again meanwhile: the last back counts.
@@ -196,6 +195,7 @@ func (e *Env) Aside() (back func()) {
 	return e.host.Outside.Aside()
 }
 
+// errNoSecrets is what a call gets that runs where no secrets are kept.
 var errNoSecrets = errors.New("no secrets here: the call runs without a runtime, or the runtime has no source of secrets")
 
 // Secret uses a secret inside a function: one that the tool names in

@@ -49,7 +49,7 @@ func packageLimit(ci string) time.Duration {
 // cores is not the time of the tests that run beside it. Its faults are told by
 // the run of the tests, which says more.
 func compile(ctx context.Context, dir string) error {
-	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"list", "-test", "-export", "-deps"}, raced(), []string{"./..."})...) //nolint:gosec // the flags are our own
+	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"list", "-test", "-export", "-deps"}, raced(), []string{"./..."})...)
 	cmd.Dir = dir
 	var exit *exec.ExitError
 	if err := cmd.Run(); err != nil && (!errors.As(err, &exit) || ctx.Err() != nil) {
