@@ -23,7 +23,9 @@ func (p *program) connectCommand() *cobra.Command {
 		Short: "Move the servers of claude-code, cursor or vscode behind Ferrule",
 		Long: `Move the MCP servers of a client behind Ferrule: they are added to ferrule.yaml, and
 in the client's file stands Ferrule in their place, which the client starts itself
-(ferrule mcp). What the file was before is kept beside it (.before-ferrule), and
+(ferrule mcp). Values that look like secrets are moved to files in the state
+directory, and ferrule.yaml names them as secrets. What the client's file was before is
+kept beside it (.before-ferrule), and
 ` + "`ferrule disconnect`" + ` puts it back. Claude Code is also told that it need not ask for
 calls of Ferrule, which asks itself.
 
@@ -148,7 +150,7 @@ func (p *program) connectClient(m mcpClient, f connecting) error {
 	if err != nil {
 		return err
 	}
-	if c.now, err = p.behind(m, plain, taken, entry, f.http && m.input && !cfg.Listen.Open); err != nil {
+	if c.now, err = p.behind(m, plain, taken.names, entry, f.http && m.input && !cfg.Listen.Open); err != nil {
 		return usage("connect: %s: %w", path, err)
 	}
 	changes := []rewrite{c}
