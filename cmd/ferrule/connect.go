@@ -146,13 +146,57 @@ func (p *program) connectClient(m mcpClient, f connecting) error {
 			return usage("connect: %s: %w", path, err)
 		}
 	}
-	taken, err := p.take(list, f.dry)
+	own, err := clientFile(p.fileOf(cfg))
 	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	taken, err := p.take(list, f.dry)
+	if now, read := clientFile(own.path); read == nil {
+		own.now = now.old
+	}
+	if err == nil {
+		if c.now, err = p.behind(m, plain, taken.names, entry, f.http && m.input && !cfg.Listen.Open); err != nil {
+			err = usage("connect: %s: %w", path, err)
+		}
+	}
+	if err == nil {
+		err = p.rewriteClient(m, c, rules, f.dry)
+	}
+	if err != nil {
+		return errors.Join(err, p.untake(own, taken))
+	}
+	p.afterConnect(m, f, cfg)
+	return nil
+}
+
+// untake takes out of the configuration again what take has put there.
+func (p *program) untake(own rewrite, t taking) error {
+	if bytes.Equal(own.now, own.old) {
+		return nil
+	}
+	if err := own.back(); err != nil {
+		return fmt.Errorf("the servers stay in %s: %w", own.path, err)
+	}
+	p.printf("put back %s\n", own.path)
+	return forget(t.made)
+}
+
+// back makes a file what it was, if nobody else has changed it since.
+func (c *rewrite) back() error {
+	is, err := clientFile(c.path)
+	switch {
+	case err != nil:
 		return err
+	case !bytes.Equal(is.old, c.now):
+		return errors.New("somebody else has changed it meanwhile")
+	case c.old == nil:
+		return os.Remove(c.path)
 	}
-	if c.now, err = p.behind(m, plain, taken.names, entry, f.http && m.input && !cfg.Listen.Open); err != nil {
-		return usage("connect: %s: %w", path, err)
-	}
+	return replace(c.path, c.old)
+}
+
+// rewriteClient puts Ferrule in the file of a client, and in its rules.
+func (p *program) rewriteClient(m mcpClient, c rewrite, rules string, dry bool) error {
 	changes := []rewrite{c}
 	if rules != "" {
 		r, err := clientFile(rules)
@@ -166,10 +210,9 @@ func (p *program) connectClient(m mcpClient, f connecting) error {
 			changes = append(changes, r)
 		}
 	}
-	if err := p.apply(changes, f.dry); err != nil {
+	if err := p.apply(changes, dry); err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	p.afterConnect(m, f, cfg)
 	return nil
 }
 
@@ -182,24 +225,39 @@ func rawValue(text []byte, key string) (bool, error) {
 	return raw != nil, err
 }
 
-// apply keeps what files are, and changes them.
+// apply keeps what files are, and changes them: all, or none.
 func (p *program) apply(changes []rewrite, dry bool) error {
-	for _, c := range changes {
+	for i, c := range changes {
 		if dry {
 			p.printf("would change %s:\n%s\n", c.path, bytes.TrimRight(c.now, "\n"))
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(c.path), 0o750); err != nil {
+		if err := c.apply(); err != nil {
+			for _, done := range changes[:i] {
+				if failed := done.back(); failed != nil {
+					err = errors.Join(err, fmt.Errorf("%s stays changed: %w: put %s back by hand", done.path, failed, before(done.path)))
+					continue
+				}
+				err = errors.Join(err, os.Remove(before(done.path)))
+				p.printf("put back %s\n", done.path)
+			}
 			return err
-		}
-		// Empty: there was none.
-		if err := keepNew(before(c.path), c.old); err != nil {
-			return err
-		}
-		if err := replace(c.path, c.now); err != nil {
-			return errors.Join(err, os.Remove(before(c.path)))
 		}
 		p.printf("changed %s; %s is what it was: keep that out of git\n", c.path, filepath.Base(before(c.path)))
+	}
+	return nil
+}
+
+func (c *rewrite) apply() error {
+	if err := os.MkdirAll(filepath.Dir(c.path), 0o750); err != nil {
+		return err
+	}
+	// Empty: there was none.
+	if err := keepNew(before(c.path), c.old); err != nil {
+		return err
+	}
+	if err := replace(c.path, c.now); err != nil {
+		return errors.Join(err, os.Remove(before(c.path)))
 	}
 	return nil
 }
@@ -231,7 +289,10 @@ func keepNew(path string, text []byte) error {
 		return err
 	}
 	_, err = f.Write(text)
-	return errors.Join(err, f.Sync(), f.Close())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path)) // half of it is nothing to come back to
+	}
+	return nil
 }
 
 // replace writes a file at once or not at all, with the permissions that it had; a
