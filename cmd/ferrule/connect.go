@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -98,24 +97,6 @@ func (p *program) files(m mcpClient, user bool) (servers, rules string) {
 	return servers, rules
 }
 
-// before is what a file is called that keeps what another was.
-func before(path string) string { return path + ".before-ferrule" }
-
-// rewrite is a file of a client that is to be changed.
-type rewrite struct {
-	path     string
-	old, now []byte
-}
-
-// clientFile reads a file of a client, which need not be there.
-func clientFile(path string) (c rewrite, err error) {
-	c = rewrite{path: path}
-	if c.old, err = readClient(path); errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return c, err
-}
-
 func (p *program) connectClient(m mcpClient, f connecting) error {
 	cfg, err := p.load()
 	if err != nil {
@@ -181,20 +162,6 @@ func (p *program) untake(own rewrite, t taking) error {
 	return forget(t.made)
 }
 
-// back makes a file what it was, if nobody else has changed it since.
-func (c *rewrite) back() error {
-	is, err := clientFile(c.path)
-	switch {
-	case err != nil:
-		return err
-	case !bytes.Equal(is.old, c.now):
-		return errors.New("somebody else has changed it meanwhile")
-	case c.old == nil:
-		return os.Remove(c.path)
-	}
-	return replace(c.path, c.old)
-}
-
 // rewriteClient puts Ferrule in the file of a client, and in its rules.
 func (p *program) rewriteClient(m mcpClient, c rewrite, rules string, dry bool) error {
 	changes := []rewrite{c}
@@ -225,43 +192,6 @@ func rawValue(text []byte, key string) (bool, error) {
 	return raw != nil, err
 }
 
-// apply keeps what files are, and changes them: all, or none.
-func (p *program) apply(changes []rewrite, dry bool) error {
-	for i, c := range changes {
-		if dry {
-			p.printf("would change %s:\n%s\n", c.path, bytes.TrimRight(c.now, "\n"))
-			continue
-		}
-		if err := c.apply(); err != nil {
-			for _, done := range changes[:i] {
-				if failed := done.back(); failed != nil {
-					err = errors.Join(err, fmt.Errorf("%s stays changed: %w: put %s back by hand", done.path, failed, before(done.path)))
-					continue
-				}
-				err = errors.Join(err, os.Remove(before(done.path)))
-				p.printf("put back %s\n", done.path)
-			}
-			return err
-		}
-		p.printf("changed %s; %s is what it was: keep that out of git\n", c.path, filepath.Base(before(c.path)))
-	}
-	return nil
-}
-
-func (c *rewrite) apply() error {
-	if err := os.MkdirAll(filepath.Dir(c.path), 0o750); err != nil {
-		return err
-	}
-	// Empty: there was none.
-	if err := keepNew(before(c.path), c.old); err != nil {
-		return err
-	}
-	if err := replace(c.path, c.now); err != nil {
-		return errors.Join(err, os.Remove(before(c.path)))
-	}
-	return nil
-}
-
 // afterConnect says what is left to do.
 func (p *program) afterConnect(m mcpClient, f connecting, c *config.Config) {
 	switch {
@@ -280,42 +210,4 @@ func (p *program) afterConnect(m mcpClient, f connecting, c *config.Config) {
 		back += " --user"
 	}
 	p.printf("restart %s; `ferrule approvals` answers what waits, `ferrule disconnect %s` puts it all back\n", m.title, back)
-}
-
-// keepNew writes a file that is not there, for its user only.
-func keepNew(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path)) // half of it is nothing to come back to
-	}
-	return nil
-}
-
-// replace writes a file at once or not at all, with the permissions that it had; a
-// link stays one.
-func replace(path string, text []byte) error {
-	mode := fs.FileMode(0o644)
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".ferrule-*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }
