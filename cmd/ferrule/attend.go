@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -33,8 +34,8 @@ func (d *door) say() {
 			p.printf("  token     %s\n", d.token)
 		}
 		p.printf("  tools     %s\n", d.offers())
-		if host, _, err := net.SplitHostPort(d.listen.Where()); err == nil && host == "" || len(d.listen.Hosts) == 0 && at != "" && host == "0.0.0.0" {
-			p.printf("  note      other machines can reach it; they must name it by one of listen.hosts\n")
+		for _, note := range openTo(d.listen.Where(), d.keys != nil) {
+			p.printf("  note      %s\n", note)
 		}
 		p.printf("\nClaude Code:\n  claude mcp add --transport http ferrule %s", at)
 		if d.token != "" {
@@ -47,6 +48,22 @@ func (d *door) say() {
 			p.printf("Questions wait for `ferrule approvals`. Ctrl-C stops.\n")
 		}
 	})
+}
+
+// openTo says what follows from an address that other machines can reach.
+func openTo(address string, encrypted bool) (notes []string) {
+	host, _, err := net.SplitHostPort(address)
+	ip, bad := netip.ParseAddr(host)
+	if err != nil || host == "localhost" || bad == nil && ip.Unmap().IsLoopback() {
+		return nil
+	}
+	if host == "" || bad == nil && ip.IsUnspecified() {
+		notes = append(notes, "other machines can reach it; they must name it by one of listen.hosts")
+	}
+	if !encrypted {
+		notes = append(notes, "it is not encrypted: tokens and calls go over the network in the clear, and who reads along can call; listen.tls encrypts")
+	}
+	return notes
 }
 
 // offers says what is served, in words.
@@ -72,19 +89,21 @@ func (d *door) offers() string {
 	return fmt.Sprintf("those of %d servers, and %d of the program's own", servers, own)
 }
 
-// tellServers says how servers stand whenever that changes.
-func (d *door) tellServers(ctx context.Context) {
-	if len(d.h.config.Servers) == 0 {
+// tellServers says how servers stand whenever that changes, until ctx ends. One that
+// is tried again and again stands as before.
+func (h *host) tellServers(ctx context.Context, tell func(line string)) {
+	if len(h.config.Servers) == 0 {
 		return
 	}
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	told := make(map[string]string)
 	for {
-		for _, s := range d.h.servers() {
-			if text := serverLine(s); told[s.Name] != text && s.State != "connecting" {
-				told[s.Name] = text
-				d.board.print(func() { d.p.printf("server %s: %s\n", s.Name, text) })
+		for _, s := range h.servers() {
+			text := serverLine(s)
+			if is := standsAs(s); is != "" && told[s.Name] != is {
+				told[s.Name] = is
+				tell(fmt.Sprintf("server %s: %s", s.Name, text))
 			}
 		}
 		select {
@@ -93,6 +112,18 @@ func (d *door) tellServers(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+}
+
+// standsAs is what is told of a server once; "": nothing is. The reason of a failure
+// may read a little different at each try.
+func standsAs(s mcptool.Status) string {
+	switch s.State {
+	case "connecting":
+		return ""
+	case "ready":
+		return serverLine(s)
+	}
+	return s.State
 }
 
 // serverLine is how a server stands, in words.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -23,7 +22,9 @@ func (p *program) connectCommand() *cobra.Command {
 		Short: "Move the servers of claude-code, cursor or vscode behind Ferrule",
 		Long: `Move the MCP servers of a client behind Ferrule: they are added to ferrule.yaml, and
 in the client's file stands Ferrule in their place, which the client starts itself
-(ferrule mcp). What the file was before is kept beside it (.before-ferrule), and
+(ferrule mcp). Values that look like secrets are moved to files in the state
+directory, and ferrule.yaml names them as secrets. What the client's file was before is
+kept beside it (.before-ferrule), and
 ` + "`ferrule disconnect`" + ` puts it back. Claude Code is also told that it need not ask for
 calls of Ferrule, which asks itself.
 
@@ -96,24 +97,6 @@ func (p *program) files(m mcpClient, user bool) (servers, rules string) {
 	return servers, rules
 }
 
-// before is what a file is called that keeps what another was.
-func before(path string) string { return path + ".before-ferrule" }
-
-// rewrite is a file of a client that is to be changed.
-type rewrite struct {
-	path     string
-	old, now []byte
-}
-
-// clientFile reads a file of a client, which need not be there.
-func clientFile(path string) (c rewrite, err error) {
-	c = rewrite{path: path}
-	if c.old, err = readClient(path); errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return c, err
-}
-
 func (p *program) connectClient(m mcpClient, f connecting) error {
 	cfg, err := p.load()
 	if err != nil {
@@ -144,13 +127,43 @@ func (p *program) connectClient(m mcpClient, f connecting) error {
 			return usage("connect: %s: %w", path, err)
 		}
 	}
-	taken, err := p.take(list, f.dry)
+	own, err := clientFile(p.fileOf(cfg))
 	if err != nil {
-		return err
+		return fmt.Errorf("connect: %w", err)
 	}
-	if c.now, err = p.behind(m, plain, taken, entry, f.http && m.input && !cfg.Listen.Open); err != nil {
-		return usage("connect: %s: %w", path, err)
+	taken, err := p.take(list, f.dry)
+	if now, read := clientFile(own.path); read == nil {
+		own.now = now.old
 	}
+	if err == nil {
+		if c.now, err = p.behind(m, plain, taken.names, entry, f.http && m.input && !cfg.Listen.Open); err != nil {
+			err = usage("connect: %s: %w", path, err)
+		}
+	}
+	if err == nil {
+		err = p.rewriteClient(m, c, rules, f.dry)
+	}
+	if err != nil {
+		return errors.Join(err, p.untake(own, taken))
+	}
+	p.afterConnect(m, f, cfg)
+	return nil
+}
+
+// untake takes out of the configuration again what take has put there.
+func (p *program) untake(own rewrite, t taking) error {
+	if bytes.Equal(own.now, own.old) {
+		return nil
+	}
+	if err := own.back(); err != nil {
+		return fmt.Errorf("the servers stay in %s: %w", own.path, err)
+	}
+	p.printf("put back %s\n", own.path)
+	return forget(t.made)
+}
+
+// rewriteClient puts Ferrule in the file of a client, and in its rules.
+func (p *program) rewriteClient(m mcpClient, c rewrite, rules string, dry bool) error {
 	changes := []rewrite{c}
 	if rules != "" {
 		r, err := clientFile(rules)
@@ -164,10 +177,9 @@ func (p *program) connectClient(m mcpClient, f connecting) error {
 			changes = append(changes, r)
 		}
 	}
-	if err := p.apply(changes, f.dry); err != nil {
+	if err := p.apply(changes, dry); err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	p.afterConnect(m, f, cfg)
 	return nil
 }
 
@@ -178,28 +190,6 @@ func rawValue(text []byte, key string) (bool, error) {
 	}
 	raw, err := value(text, key)
 	return raw != nil, err
-}
-
-// apply keeps what files are, and changes them.
-func (p *program) apply(changes []rewrite, dry bool) error {
-	for _, c := range changes {
-		if dry {
-			p.printf("would change %s:\n%s\n", c.path, bytes.TrimRight(c.now, "\n"))
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(c.path), 0o750); err != nil {
-			return err
-		}
-		// Empty: there was none.
-		if err := keepNew(before(c.path), c.old); err != nil {
-			return err
-		}
-		if err := replace(c.path, c.now); err != nil {
-			return errors.Join(err, os.Remove(before(c.path)))
-		}
-		p.printf("changed %s; %s is what it was: keep that out of git\n", c.path, filepath.Base(before(c.path)))
-	}
-	return nil
 }
 
 // afterConnect says what is left to do.
@@ -220,39 +210,4 @@ func (p *program) afterConnect(m mcpClient, f connecting, c *config.Config) {
 		back += " --user"
 	}
 	p.printf("restart %s; `ferrule approvals` answers what waits, `ferrule disconnect %s` puts it all back\n", m.title, back)
-}
-
-// keepNew writes a file that is not there, for its user only.
-func keepNew(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// replace writes a file at once or not at all, with the permissions that it had; a
-// link stays one.
-func replace(path string, text []byte) error {
-	mode := fs.FileMode(0o644)
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".ferrule-*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }

@@ -202,7 +202,9 @@ func (p *program) release(m mcpClient, old []byte, f connecting) error {
 		return err
 	}
 	for _, o := range list {
-		i := slices.IndexFunc(c.Servers, func(s config.Server) bool { return s.Name == o.server.Name && equalServers(s, o.server) })
+		i := slices.IndexFunc(c.Servers, func(s config.Server) bool {
+			return s.Name == o.server.Name && equalServers(p.unhidden(c, s), o.server)
+		})
 		if o.why != "" || i < 0 {
 			continue
 		}
@@ -212,6 +214,7 @@ func (p *program) release(m mcpClient, old []byte, f connecting) error {
 		}
 		if f.dry {
 			p.printf("would remove %s from %s\n", o.server.Name, p.fileOf(c))
+			p.sayKept(c, c.Servers[i])
 			continue
 		}
 		if err := config.RemoveServer(p.fileOf(c), o.server.Name); err != nil {
@@ -219,6 +222,7 @@ func (p *program) release(m mcpClient, old []byte, f connecting) error {
 			continue
 		}
 		p.printf("removed %s from %s\n", o.server.Name, p.fileOf(c))
+		p.sayKept(c, c.Servers[i])
 	}
 	if text, err := config.Read(p.fileOf(c)); err == nil && !f.dry && string(text) == "servers:\n" { // connect had made it
 		if err := os.Remove(p.fileOf(c)); err != nil {
@@ -227,6 +231,13 @@ func (p *program) release(m mcpClient, old []byte, f connecting) error {
 		p.printf("removed %s, which was empty\n", p.fileOf(c))
 	}
 	return nil
+}
+
+// sayKept names the secrets of a server that are left when it is taken out.
+func (p *program) sayKept(c *config.Config, s config.Server) {
+	for _, name := range p.hiddenIn(c, s) {
+		p.printf("  its secret %s stays: %s, and its line under secrets of %s\n", name, c.Secrets[name].File, config.Name)
+	}
 }
 
 // alsoOf is another client that is connected here and had a server of that name.

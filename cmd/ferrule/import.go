@@ -25,8 +25,9 @@ func (p *program) importCommand() *cobra.Command {
 		Short: "Add the servers of an MCP client's configuration",
 		Long: `Add the servers of a JSON file that MCP clients use to ferrule.yaml: mcpServers, as
 Claude Code, Cursor and Claude Desktop have it, or servers, as VS Code does. It says
-which were taken, which not and why, and which values stand in the open. The file
-itself stays as it is: ` + "`ferrule connect`" + ` changes that too.`,
+which were taken, which not and why. Values that look like secrets are moved to files
+in the state directory, which only you can read, and ferrule.yaml names them as
+secrets. The client's file stays as it is: ` + "`ferrule connect`" + ` changes that too.`,
 		Example: `  ferrule servers import .mcp.json
   ferrule servers import ~/.cursor/mcp.json`,
 		Args: exactly("FILE"),
@@ -191,51 +192,88 @@ func plainName(name string) string {
 	return strings.Trim(name, "-_")
 }
 
-// take adds servers to the configuration and says what became of each. It gives the
-// names, in the client's file, of those that are there now. dry: nothing is changed.
-func (p *program) take(list []offered, dry bool) (taken []string, err error) {
-	path, err := p.file()
-	if err != nil {
-		return nil, err
-	}
+// taking is what take has done.
+type taking struct {
+	names []string // in the client's file, of those that are there now
+	made  []string // files with secrets
+}
+
+// take adds servers to the configuration and says what became of each. Values that
+// look like secrets are kept in files of their own. dry: nothing is changed.
+func (p *program) take(list []offered, dry bool) (t taking, err error) {
 	c, err := p.load()
 	if err != nil {
-		return nil, err
+		return t, err
 	}
-	word := "took"
+	word, move := "took", "moved"
 	if dry {
-		word = "would take"
+		word, move = "would take", "would move"
 	}
 	for _, o := range list {
 		same := slices.IndexFunc(c.Servers, func(s config.Server) bool { return s.Name == o.server.Name })
+		var secrets []hidden
 		switch {
 		case o.why != "":
-		case same >= 0 && equalServers(c.Servers[same], o.server):
+		case same >= 0 && equalServers(p.unhidden(c, c.Servers[same]), o.server):
 			p.printf("%s: it is there already\n", terminal.Visible(o.name))
-			taken = append(taken, o.name)
+			t.names = append(t.names, o.name)
 			continue
 		case same >= 0:
 			o.why = "there is another one called " + o.server.Name + " in " + config.Name
-		case dry:
 		default:
-			switch err := config.AddServer(path, o.server); {
-			case errors.Is(err, fs.ErrInvalid):
-				o.why = strings.TrimPrefix(err.Error(), "config: ")
-			case err != nil:
-				return taken, changing(err)
+			if o.server, secrets, err = p.hide(c, o.server); err != nil {
+				return t, err
+			}
+			if dry {
+				break
+			}
+			if err := p.add(c, &o, secrets, &t); err != nil {
+				return t, err
 			}
 		}
 		if o.why != "" {
 			p.printf("%s: skipped: %s\n", terminal.Visible(o.name), o.why)
 			continue
 		}
-		taken = append(taken, o.name)
+		t.names = append(t.names, o.name)
 		p.printf("%s: %s it%s\n", terminal.Visible(o.name), word, strings.Join(append([]string{""}, o.notes...), "; "))
+		for _, h := range secrets {
+			p.printf("  %s.%s looks like a secret: %s it to %s\n", h.where, terminal.Visible(h.name), move, h.path)
+		}
 		for _, warning := range inTheOpen(o.server) {
 			p.complain("ferrule: " + warning)
 		}
 	}
-	return taken, nil
+	return t, nil
+}
+
+// add adds a server with its secrets. o.why says why it cannot be there.
+func (p *program) add(c *config.Config, o *offered, secrets []hidden, t *taking) error {
+	made, err := p.keep(c, secrets)
+	if err != nil {
+		return errors.Join(err, forget(made))
+	}
+	files := make(map[string]string, len(secrets))
+	for _, h := range secrets {
+		files[h.called] = h.path
+	}
+	switch err := config.AddServer(p.fileOf(c), o.server, files); {
+	case errors.Is(err, fs.ErrInvalid):
+		o.why = strings.TrimPrefix(err.Error(), "config: ")
+		return forget(made)
+	case err != nil:
+		return errors.Join(changing(err), forget(made))
+	}
+	t.made = append(t.made, made...)
+	if c.Secrets == nil {
+		c.Secrets = make(map[string]config.Secret)
+	}
+	for name, path := range files { // the next server takes other names
+		if _, known := c.Secrets[name]; !known {
+			c.Secrets[name] = config.Secret{File: path}
+		}
+	}
+	return nil
 }
 
 // equalServers reports whether two are reached in the same way.

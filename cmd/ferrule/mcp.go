@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"os"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -121,6 +123,13 @@ func (p *program) serveStdio(cmd *cobra.Command, f *serving) error {
 	return p.with(ctx, o, func(h *host) error {
 		gateway := f.gateway(h, log)
 		h.atEnd(gateway.Close)
+		ctx, cancel := context.WithCancel(ctx)
+		var telling sync.WaitGroup
+		defer telling.Wait()
+		defer cancel()
+		telling.Go(func() {
+			h.tellServers(ctx, func(line string) { b.print(func() { p.complain("ferrule: " + line) }) })
+		})
 		return gateway.ServeStdio(ctx, p.stdin, p.stdout, tool.Caller{Attended: true})
 	})
 }

@@ -180,7 +180,7 @@ func (p *program) addServer(s config.Server) error {
 	if err != nil {
 		return err
 	}
-	if err := config.AddServer(path, s); err != nil {
+	if err := config.AddServer(path, s, nil); err != nil {
 		return changing(err)
 	}
 	p.printf("added %s to %s\n", s.Name, path)

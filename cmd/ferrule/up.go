@@ -208,7 +208,7 @@ func (d *door) attend(ctx context.Context, served <-chan error) error {
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
-		d.tellServers(ctx)
+		d.h.tellServers(ctx, func(line string) { d.board.print(func() { d.p.printf("%s\n", line) }) })
 	}()
 	asked := make(chan error, 1)
 	go func() { asked <- d.ask(ctx) }()

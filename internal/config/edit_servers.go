@@ -16,8 +16,10 @@ import (
 // AddServer adds a server to a file, which is made if there is none. Comments and
 // layout stay, as with [AddAlways]. It is [fs.ErrExist] where there is one of that
 // name.
-// [fs.ErrInvalid] is one that could not be read.
-func AddServer(path string, s Server) error {
+// [fs.ErrInvalid] is one that could not be read. files are secrets that come with it,
+// by name, each with the file that keeps it; one that is there already must be the
+// same.
+func AddServer(path string, s Server, files map[string]string) error {
 	s.Line, s.Column = 0, 0
 	if len(s.Command) == 0 {
 		s.Command = nil
@@ -26,11 +28,35 @@ func AddServer(path string, s Server) error {
 		if slices.ContainsFunc(c.Servers, func(o Server) bool { return o.Name == s.Name }) {
 			return "", nil, &unfit{s.Name + " is there already", fs.ErrExist}
 		}
+		if err := e.addSecrets(c, files, dir); err != nil {
+			return "", nil, err
+		}
 		if err := s.check(dir, c.Secrets); err != nil {
 			return "", nil, err
 		}
 		return e.addServer(s, dir), append(slices.Clone(c.Servers), s), nil
 	})
+}
+
+// addSecrets adds secrets that files keep, to the text and to what it is to say.
+func (e *editor) addSecrets(c *Config, files map[string]string, dir string) error {
+	all := maps.Clone(c.Secrets)
+	if all == nil && len(files) > 0 {
+		all = make(map[string]Secret)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		one := Secret{File: filepath.Clean(files[name])}
+		switch old, there := all[name]; {
+		case there && old.File != one.File:
+			return &unfit{"there is another secret " + name, fs.ErrExist}
+		case there:
+			continue
+		}
+		all[name] = one
+		e.text = e.addPairs("secrets", name, []string{"file: " + quote(dirOf(one.File, dir))}, true)
+	}
+	c.Secrets = all
+	return nil
 }
 
 // check reports why a server could not be read from a file of a folder.
@@ -89,21 +115,29 @@ func changeServers(path string, f func(e *editor, c *Config, dir string) (string
 	return nil
 }
 
-// servers finds the value of servers, and the nodes on the way; nil: not there.
-func (e *editor) servers() (root, key, value *yaml.Node) {
+// top finds the value of a key of the file, and the nodes on the way; nil: not there.
+func (e *editor) top(name string) (root, key, value *yaml.Node) {
 	r := &reader{file: e.file}
 	root = r.tree([]byte(e.text))
-	key, value = child(root, "servers")
+	key, value = child(root, name)
 	return root, key, value
 }
 
 func (e *editor) addServer(s Server, dir string) string {
-	pairs := s.pairs(dir)
-	short := quoteKey(s.Name) + ": {" + strings.Join(pairs, ", ") + "}"
+	return e.addPairs("servers", s.Name, s.pairs(dir), false)
+}
+
+// addPairs adds what has a name, and keys of its own, to a map of the file. brief:
+// it stands in one line.
+func (e *editor) addPairs(list, name string, pairs []string, brief bool) string {
+	short := quoteKey(name) + ": {" + strings.Join(pairs, ", ") + "}"
 	below := func(in string) string {
-		return in + quoteKey(s.Name) + ":\n" + in + "  " + strings.Join(pairs, "\n"+in+"  ")
+		if brief {
+			return in + short
+		}
+		return in + quoteKey(name) + ":\n" + in + "  " + strings.Join(pairs, "\n"+in+"  ")
 	}
-	root, key, value := e.servers()
+	root, key, value := e.top(list)
 	switch {
 	case value != nil && flow(value) && value.Kind == yaml.MappingNode:
 		return e.insert(e.after(value, "{"), short+separator(value))
@@ -117,7 +151,7 @@ func (e *editor) addServer(s Server, dir string) string {
 	case value != nil:
 		return e.fill(key, value, flow(root), " {"+short+"}", below(indent(key)+"  "))
 	case root != nil && root.Kind == yaml.MappingNode && flow(root):
-		return e.insert(e.after(root, "{"), "servers: {"+short+"}"+separator(root))
+		return e.insert(e.after(root, "{"), list+": {"+short+"}"+separator(root))
 	}
 	text := e.text
 	if text != "" && !strings.HasSuffix(text, "\n") {
@@ -126,7 +160,7 @@ func (e *editor) addServer(s Server, dir string) string {
 	if strings.TrimSpace(text) != "" {
 		text += "\n"
 	}
-	return text + "servers:\n" + below("  ") + "\n"
+	return text + list + ":\n" + below("  ") + "\n"
 }
 
 // pairs are the keys of a server, as they stand in a file of a folder.
@@ -187,7 +221,7 @@ func (s Server) pairs(dir string) (list []string) {
 
 // removeServer takes out a server: its lines, or what stands between braces.
 func (e *editor) removeServer(name string) string {
-	_, _, value := e.servers()
+	_, _, value := e.top("servers")
 	key, server := child(value, name)
 	if server == nil {
 		return e.text

@@ -24,9 +24,18 @@ func full() config.Server {
 func TestServers(t *testing.T) {
 	t.Parallel()
 	add := func(path string) error {
-		return config.AddServer(path, config.Server{Name: "new", Command: []string{"npx", "-y"}})
+		return config.AddServer(path, config.Server{Name: "new", Command: []string{"npx", "-y"}}, nil)
 	}
 	remove := func(path string) error { return config.RemoveServer(path, "b") }
+	secret := func(path string) error {
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		s := config.Server{Name: "new", Command: []string{"npx"}, Env: []string{"A=${secret:t}"}}
+		return config.AddServer(path, s, map[string]string{"t": filepath.Join(dir, "s", "t")})
+	}
+	const keyed = "  new:\n    command: \"npx\"\n    env: {A: \"${secret:t}\"}\n"
 	const lines = "  new:\n    command: \"npx\"\n    args: [\"-y\"]\n"
 	const short = `new: {command: "npx", args: ["-y"]}`
 	tests := []struct {
@@ -44,6 +53,10 @@ func TestServers(t *testing.T) {
 		{"M1 below a key without a value", add, "servers: # y\nworkspace: .\n", "servers: # y\n" + lines + "workspace: .\n"},
 		{"M1 a file in braces", add, "{workspace: .}\n", "{servers: {" + short + "}, workspace: .}\n"},
 		{"M1 ends of lines as they are", add, "servers:\r\n  b: {command: x}\r\n", "servers:\r\n  b: {command: x}\r\n" + strings.ReplaceAll(lines, "\n", "\r\n")},
+		{"K1 with a secret", secret, "", "secrets:\n  t: {file: \"s/t\"}\n\nservers:\n" + keyed},
+		{"K1 with a secret, behind others", secret, "secrets:\n  u: {env: U} # x\nservers:\n", "secrets:\n  u: {env: U} # x\n  t: {file: \"s/t\"}\nservers:\n" + keyed},
+		{"K1 with a secret, in braces", secret, "secrets: {u: {env: U}}\nservers:\n", "secrets: {t: {file: \"s/t\"}, u: {env: U}}\nservers:\n" + keyed},
+		{"K1 with a secret that is there", secret, "secrets:\n  t: {file: ./s/t, tools: [x]}\nservers:\n", "secrets:\n  t: {file: ./s/t, tools: [x]}\nservers:\n" + keyed},
 		{"M1 taken from between", remove, "servers:\n  a: {command: x} # x\n  b:\n    command: y\n    args: [z]\n  # of c\n  c: {command: z}\n", "servers:\n  a: {command: x} # x\n  # of c\n  c: {command: z}\n"},
 		{"M1 the only one", remove, "servers:\n  b: {command: x}\nworkspace: .\n", "servers:\nworkspace: .\n"},
 		{"M1 from braces, first", remove, "servers: {b: {command: x}, c: {command: y}}\n", "servers: {c: {command: y}}\n"},
@@ -75,11 +88,14 @@ func TestServersRefuse(t *testing.T) {
 		name, before, want string
 		do                 func(string) error
 	}{
-		{"M1 one that is there", "servers: {new: {command: x}}\n", "new is there already", func(p string) error { return config.AddServer(p, config.Server{Name: "new", URL: "http://a"}) }},
+		{"M1 one that is there", "servers: {new: {command: x}}\n", "new is there already", func(p string) error { return config.AddServer(p, config.Server{Name: "new", URL: "http://a"}, nil) }},
 		{"M1 one that is not there", "servers: {a: {command: x}}\n", "there is no server b", func(p string) error { return config.RemoveServer(p, "b") }},
-		{"M1 one that could not be read", "workspace: .\n", "got __", func(p string) error { return config.AddServer(p, config.Server{Name: "a__b", URL: "http://a"}) }},
-		{"M1 one without its secret", "workspace: .\n", `got the secret "t"`, func(p string) error { return config.AddServer(p, full()) }},
-		{"M1 a file with faults is not touched", "polcy: 1\n", `unknown key "polcy"`, func(p string) error { return config.AddServer(p, config.Server{Name: "a", URL: "http://a"}) }},
+		{"M1 one that could not be read", "workspace: .\n", "got __", func(p string) error { return config.AddServer(p, config.Server{Name: "a__b", URL: "http://a"}, nil) }},
+		{"M1 one without its secret", "workspace: .\n", `got the secret "t"`, func(p string) error { return config.AddServer(p, full(), nil) }},
+		{"K1 another secret of that name", "secrets: {t: {env: T}}\n", "there is another secret t", func(p string) error {
+			return config.AddServer(p, config.Server{Name: "a", URL: "http://a"}, map[string]string{"t": p})
+		}},
+		{"M1 a file with faults is not touched", "polcy: 1\n", `unknown key "polcy"`, func(p string) error { return config.AddServer(p, config.Server{Name: "a", URL: "http://a"}, nil) }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -158,7 +174,7 @@ func FuzzServers(f *testing.F) {
 		}
 		s := full()
 		s.Env[1] = "B=${HOME}"
-		if err := config.AddServer(file.Name(), s); err != nil {
+		if err := config.AddServer(file.Name(), s, nil); err != nil {
 			if got, _ := os.ReadFile(file.Name()); string(got) != text {
 				t.Errorf("got %q, want it as it was after %v", got, err)
 			}
