@@ -90,7 +90,8 @@ func (s *server) live(ctx context.Context) {
 		}
 		s.failed(err)
 		s.enter(stateWaiting, err.Error())
-		s.hub.log().LogAttrs(ctx, slog.LevelWarn, "server is not there", slog.String("server", s.Name), slog.String("why", err.Error()), slog.Duration("pause", pause))
+		// Status says that it cannot be reached; the tries are for who looks for the cause.
+		s.hub.log().LogAttrs(ctx, slog.LevelDebug, "server is not there", slog.String("server", s.Name), slog.String("why", err.Error()), slog.Duration("pause", pause))
 		s.settle()
 		if !rest(ctx, jitter(pause)) {
 			return

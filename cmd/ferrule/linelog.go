@@ -23,17 +23,8 @@ const maxLine = 2000
 // Enabled reports whether a level is printed.
 func (l *lineLog) Enabled(_ context.Context, level slog.Level) bool { return level >= l.least }
 
-// notThere is logged of a server at each try to reach it. That it cannot be reached
-// is told once, by tellServers: the tries are of interest to who looks for the cause.
-const notThere = "server is not there"
-
 // Handle prints a line for each line of the message.
 func (l *lineLog) Handle(_ context.Context, r slog.Record) error { //nolint:gocritic // the signature is slog's
-	if r.Message == notThere {
-		if r.Level = slog.LevelDebug; r.Level < l.least {
-			return nil
-		}
-	}
 	text := r.Message + l.attrs
 	r.Attrs(func(a slog.Attr) bool {
 		text += attrText(a)
