@@ -203,7 +203,7 @@ func TestLongOutputIsCut(t *testing.T) {
 }
 
 func TestPackageLimit(t *testing.T) {
-	for ci, want := range map[string]time.Duration{"": 45 * time.Second, "true": 75 * time.Second} {
+	for ci, want := range map[string]time.Duration{"": 45 * time.Second, "true": 120 * time.Second} {
 		if got := packageLimit(ci); got != want {
 			t.Errorf("packageLimit(%q) = %s, want %s", ci, got, want)
 		}

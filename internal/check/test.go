@@ -40,7 +40,7 @@ func test(ctx context.Context, out io.Writer, dir string, limit time.Duration, m
 // runs on the same cores.
 func packageLimit(ci string) time.Duration {
 	if ci == "true" {
-		return 75 * time.Second
+		return 120 * time.Second
 	}
 	return 45 * time.Second
 }
