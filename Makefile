@@ -41,8 +41,8 @@ $(LINT):
 	GOBIN=$(@D) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	mv $(@D)/golangci-lint $@
 
-laws: ## properties of the runtime for 10,000 random cases each, and what long results allocate
-	@go test -run 'Laws|SameAsSerial|Allocated' -cases 10000 .
+laws: ## properties of the runtime for 10,000 random cases each, and what is allocated
+	@go test -run 'Laws|SameAsSerial|Allocated|Costs' -cases 10000 .
 
 fuzz: ## each fuzz target for FUZZTIME (6s); exit 1 on a find
 	@$(CHECK) fuzz -time $(FUZZTIME)

@@ -75,10 +75,11 @@ func TestOffered(t *testing.T) {
 			break // who leaves early is not called again
 		}
 	})
+}
+
+func TestOfferedCosts(t *testing.T) {
+	uncounted(t)
 	t.Run("R9 to ask again for 1,000 costs next to nothing", func(t *testing.T) {
-		if raced() {
-			t.Skip("the race detector allocates")
-		}
 		rt := lenient()
 		for i := range 1000 {
 			done(t, rt.Add(answering(fmt.Sprintf("tool_%d", i), "")))

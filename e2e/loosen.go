@@ -33,7 +33,7 @@ func noises() []noise {
 // with an error.
 func onlyThere() map[string]string {
 	return map[string]string{
-		"get-env": "a server behind the gateway gets few variables of its environment (M6)",
+		"get-env": "a server behind the gateway gets few variables of its environment (N2)",
 	}
 }
 
