@@ -100,17 +100,7 @@ func conformanceRun(ctx context.Context, w *world, s *score, old bool, run int) 
 // everythingOver starts the conformance server over HTTP. In one mode it speaks
 // 2026-07-28 and keeps no sessions, in the other it has sessions and refuses it.
 func (w *world) everythingOver(ctx context.Context, stateless bool) (string, error) {
-	address, err := freeAddress(ctx)
-	if err != nil {
-		return "", err
-	}
-	p, err := w.start("everything-server", exec.Command(w.tools.everything(), //nolint:gosec,noctx // installed by us; it is stopped, not killed
-		"-http", address, "-stateless="+strconv.FormatBool(stateless)))
-	if err != nil {
-		return "", err
-	}
-	url := "http://" + address + "/mcp"
-	return url, reachable(ctx, p, url)
+	return w.overHTTP(ctx, upstream{name: "everything-server", command: []string{w.tools.everything()}}, stateless)
 }
 
 // verdict is what a run of a suite came to. What a suite does not score for the

@@ -12,13 +12,14 @@ import (
 
 // pipe is a client of the least kind, over stdio.
 type pipe struct {
-	in  io.Writer
-	out *bufio.Reader
-	id  int
+	in        io.Writer
+	out       *bufio.Reader
+	stateless bool // of the 2026 era
+	id        int
 }
 
-// pipe starts a server and makes a session with it.
-func (w *world) pipe(ctx context.Context, u upstream) (*pipe, error) {
+// pipe starts a server and makes a session with it, where the era has sessions.
+func (w *world) pipe(ctx context.Context, u upstream, era string) (*pipe, error) {
 	cmd := exec.Command(u.command[0], u.command[1:]...) //nolint:gosec,noctx // installed or built by us; it is stopped, not killed
 	cmd.Dir, cmd.Env = u.dir, w.tools.environment()
 	for k, v := range u.env {
@@ -38,7 +39,11 @@ func (w *world) pipe(ctx context.Context, u upstream) (*pipe, error) {
 		return nil, err
 	}
 	_ = write.Close() // the child has its own
-	c := &pipe{in: in, out: bufio.NewReaderSize(read, 64<<10)}
+	c := &pipe{in: in, out: bufio.NewReaderSize(read, 64<<10), stateless: era == newVersion}
+	if c.stateless {
+		_, err = c.do(ctx, "server/discover", object{})
+		return c, err
+	}
 	_, err = c.do(ctx, "initialize", object{
 		"protocolVersion": oldVersion, "capabilities": object{}, "clientInfo": object{"name": "e2e", "version": "1"},
 	})
@@ -51,6 +56,9 @@ func (w *world) pipe(ctx context.Context, u upstream) (*pipe, error) {
 
 func (c *pipe) do(_ context.Context, method string, params object) (json.RawMessage, error) {
 	c.id++
+	if c.stateless {
+		params["_meta"] = ofTheNewEra()
+	}
 	text, err := json.Marshal(object{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params})
 	if err != nil {
 		return nil, err

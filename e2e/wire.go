@@ -27,6 +27,15 @@ const (
 	newVersion = "2026-07-28"
 )
 
+// ofTheNewEra is what each request of the 2026 era says.
+func ofTheNewEra() object {
+	return object{
+		"io.modelcontextprotocol/protocolVersion":    newVersion,
+		"io.modelcontextprotocol/clientInfo":         object{"name": "e2e", "version": "1"},
+		"io.modelcontextprotocol/clientCapabilities": object{},
+	}
+}
+
 // hello makes a session, in the old era.
 func (c *wire) hello(ctx context.Context) error {
 	if c.stateless {
@@ -96,11 +105,7 @@ func (c *wire) toolNames(ctx context.Context) ([]string, error) {
 func (c *wire) do(ctx context.Context, method string, params map[string]any) (json.RawMessage, error) {
 	c.id++
 	if c.stateless {
-		params["_meta"] = map[string]any{
-			"io.modelcontextprotocol/protocolVersion":    newVersion,
-			"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "e2e", "version": "1"},
-			"io.modelcontextprotocol/clientCapabilities": map[string]any{},
-		}
+		params["_meta"] = ofTheNewEra()
 	}
 	var result json.RawMessage
 	err := c.post(ctx, map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params}, func(resp *http.Response) error {
