@@ -101,3 +101,50 @@ func TestEffectsOffRecord(t *testing.T) {
 		}
 	})
 }
+
+// jotter is a log that keeps nothing by itself.
+type jotter struct {
+	audit.Memory
+	jot             func() bool
+	jotted, flushed int
+	fails           error
+}
+
+func (j *jotter) Append(events ...audit.Event) (kept bool, err error) {
+	_, err = j.Memory.Append(events...)
+	return false, err
+}
+
+func (j *jotter) Jot() bool { j.jotted++; return j.jot() }
+
+func (j *jotter) Flush(context.Context) error { j.flushed++; return j.fails }
+
+// What a call did stays on the record before its result is given out.
+func TestJotted(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		jot     func() bool
+		fails   error
+		flushes bool
+		kind    tool.Kind
+	}{
+		{"U1 a log that jots down is not waited for", func() bool { return true }, errors.New("not asked"), false, ""},
+		{"U1 one that cannot now is", func() bool { return false }, nil, true, ""},
+		{"U1 a panic is a no", func() bool { panic("broken") }, nil, true, ""},
+		{"U1 what stays in neither way has no result", func() bool { return false }, errors.New("the disk is full"), true, tool.Failed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			log := &jotter{jot: tt.jot, fails: tt.fails}
+			res := callOne(t, &ferrule.Runtime{Log: log}, reader("look", "seen"), "{}")
+			kind := tool.Kind("")
+			if res.Err != nil {
+				kind = res.Err.Kind
+			}
+			if kind != tt.kind || log.jotted == 0 || (log.flushed > 0) != tt.flushes {
+				t.Errorf("got %q, %d times jotted down, %d times flushed, want %q, flushed: %v", kind, log.jotted, log.flushed, tt.kind, tt.flushes)
+			}
+		})
+	}
+}

@@ -14,3 +14,12 @@ type Log interface {
 	// of this process does not undo it.
 	Flush(ctx context.Context) error
 }
+
+// Jotter is a [Log] that can keep what it was given at once, at the cost of about
+// one write to a file.
+type Jotter interface {
+	Log
+	// Jot keeps all that was appended before, as [Log.Flush] does, and waits for
+	// nobody. False: it cannot do so now, and Flush is to be asked.
+	Jot() (kept bool)
+}

@@ -133,10 +133,10 @@ func (c *client) requested(ctx context.Context, m message, to stream) {
 		// The call outlives this request where the client is asked for input, or is
 		// told that nobody waits for it any longer.
 		c.begin()
-		go func() { //nolint:contextcheck // a dialogue has a context of its own
+		c.gate.house.crew.do(func() { //nolint:contextcheck // a dialogue has a context of its own
 			defer c.exit()
 			d.run()
-		}()
+		})
 	} else {
 		d.run() //nolint:contextcheck // as above; attach ends it with ctx
 	}

@@ -26,6 +26,7 @@ type house struct {
 	tellers sync.WaitGroup
 	stop    context.CancelFunc
 	lists   listCache
+	crew    crew // that requests run on
 }
 
 // statelessKey names the session of clients that have none of their own.
@@ -220,6 +221,7 @@ func (g *Gateway) Close(ctx context.Context) error {
 		}
 		leaving.Wait()
 		h.tellers.Wait()
+		h.crew.close()
 	}()
 	select {
 	case <-left:

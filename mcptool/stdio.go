@@ -65,6 +65,7 @@ func serveStdio(ctx context.Context, in io.Reader, out io.Writer, c tool.Caller,
 	go func() {
 		defer close(left)
 		room.leave()
+		s.crew.close()
 	}()
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -84,6 +85,7 @@ type stdio struct {
 	out   *lineWriter
 	log   *slog.Logger
 	slots chan struct{}
+	crew  crew
 
 	mu      sync.Mutex
 	closed  bool
@@ -154,7 +156,7 @@ func (s *stdio) message(ctx context.Context, m message, to stream, size int, don
 		done()
 		return
 	}
-	go func() {
+	s.crew.do(func() {
 		defer s.leave(size)
 		defer done()
 		select {
@@ -164,7 +166,7 @@ func (s *stdio) message(ctx context.Context, m message, to stream, size int, don
 		case <-ctx.Done():
 			_ = to.send(message{id: m.id, fault: &Fault{Code: codeInternal, Message: "stopped before it began"}}) // the writer remembers
 		}
-	}()
+	})
 }
 
 // handle is the room's, with a fault for a request in which it panicked.

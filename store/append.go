@@ -30,17 +30,20 @@ const (
 type logging struct {
 	mu      sync.Mutex
 	enc     audit.Encoder
-	open    *sheet // takes lines; nil: the next one makes one
-	spare   *sheet // was written: its room can be used again
-	most    int    // lines that can wait; 0: mostWaiting
-	waiting int    // lines that were appended and are not written yet
-	bytes   int    // of those
+	open    *sheet   // takes lines; nil: the next one makes one
+	sheets  []*sheet // that are not committed, in their order; open is the last
+	spare   *sheet   // was written: its room can be used again
+	most    int      // lines that can wait; 0: mostWaiting
+	waiting int      // lines that were appended and are not written yet
+	bytes   int      // of those
+	number  int64    // of the line that was appended last
+	jots    jots
 
 	ends ends
 }
 
 // ends is what a writer knows of the end of its own chain, so that it notices
-// where somebody else has changed that.
+// where somebody else has changed that. Nil knows nothing.
 type ends struct {
 	mu    sync.Mutex
 	sure  audit.Mark   // of what was committed last, as far as is known
@@ -49,6 +52,9 @@ type ends struct {
 
 // check refuses a mark that is not the end of what this writer wrote.
 func (e *ends) check(has audit.Mark) *damage {
+	if e == nil {
+		return nil
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.sure.Writer == "" {
@@ -65,6 +71,9 @@ func (e *ends) check(has audit.Mark) *damage {
 
 // wrote notes a mark that may be committed.
 func (e *ends) wrote(m audit.Mark) {
+	if e == nil {
+		return
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.maybe = append(e.maybe, m)
@@ -86,6 +95,7 @@ type sheet struct {
 	writer string
 	text   []byte
 	lines  []inked
+	last   int64      // the number of its last line, of those that were appended; 0: it was not
 	end    audit.Mark // of its writer, once it is written
 }
 
@@ -119,21 +129,25 @@ func (s *Store) Append(events ...audit.Event) (kept bool, err error) {
 	}
 	lines, text := len(l.open.lines), len(l.open.text)
 	l.open.add(&l.enc, events)
-	l.waiting += len(l.open.lines) - lines
-	l.bytes += len(l.open.text) - text
 	sh := l.open
+	l.waiting += len(sh.lines) - lines
+	l.bytes += len(sh.text) - text
+	l.number += int64(len(sh.lines) - lines)
+	sh.last = l.number
 	if lines > 0 || len(sh.lines) == 0 { // its job is queued, or there is nothing to do
 		return false, nil
 	}
 	err = s.queue(&job{
 		lazy: true,
 		do:   func(ctx context.Context, p *pen) error { return s.ink(ctx, p, sh) },
-		kept: func() { l.kept(sh) },
+		kept: func() { s.kept(sh) },
 	})
 	if err != nil {
-		l.waiting -= len(sh.lines)
-		l.bytes -= len(sh.text)
+		l.number -= int64(len(sh.lines))
+		l.written(sh)
 		l.open = nil
+	} else {
+		l.sheets = append(l.sheets, sh)
 	}
 	return false, s.fault(s.life, what, err)
 }
@@ -155,20 +169,17 @@ func (s *Store) ink(ctx context.Context, p *pen, sh *sheet) error {
 		s.log.open = nil
 	}
 	s.log.mu.Unlock()
-	return s.writeSheet(ctx, p, sh)
+	return s.writeSheet(ctx, p, sh, &s.log.ends)
 }
 
 // kept counts a sheet that was written.
-func (l *logging) kept(sh *sheet) {
+func (s *Store) kept(sh *sheet) {
+	l := &s.log
 	l.ends.kept(sh.end)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.waiting -= len(sh.lines)
-	l.bytes -= len(sh.text)
-	if cap(sh.text) <= maxSpare {
-		sh.text, sh.lines = sh.text[:0], sh.lines[:0]
-		l.spare = sh
-	}
+	l.jots.committed(s.own.Load(), sh.last)
+	l.written(sh)
 }
 
 // recorded is commit of something synced that a person did, which goes on the
@@ -187,7 +198,7 @@ func (s *Store) recorded(ctx context.Context, what string, do func(context.Conte
 		}
 		sh.writer = o.id
 		sh.add(new(audit.Encoder), events)
-		return s.writeSheet(ctx, p, &sh)
+		return s.writeSheet(ctx, p, &sh, &s.log.ends)
 	})
 	if err == nil {
 		s.log.ends.kept(sh.end)
@@ -211,19 +222,19 @@ const (
 	endOfLog     = `SELECT coalesce(max(place), 0) FROM log`
 	markOfWriter = `SELECT key, number, hash FROM log_writers WHERE writer = ?`
 	newWriter    = `INSERT INTO log_writers (writer, number, hash) VALUES (?, ?, ?)`
-	setMark      = `UPDATE log_writers SET number = ?, hash = ? WHERE key = ?`
+	setMark      = `UPDATE log_writers SET number = ?, hash = ?, jotted = max(jotted, ?) WHERE key = ?`
 	insertLines  = `INSERT INTO log (place, writer, number, call, line, hash) VALUES (?, ?, ?, ?, ?, ?)`
 )
 
 // writeSheet gives lines their places, numbers and links, and writes them. All
 // that these follow from is read in the same transaction, so where it is undone
-// nothing of it stays.
-func (s *Store) writeSheet(ctx context.Context, p *pen, sh *sheet) error {
+// nothing of it stays. known is what is known of the writer's end.
+func (s *Store) writeSheet(ctx context.Context, p *pen, sh *sheet, known *ends) error {
 	var place int64
 	if err := p.row(ctx, endOfLog, nil, &place); err != nil {
 		return err
 	}
-	key, chain, err := s.chainOf(ctx, p, sh.writer)
+	key, chain, err := s.chainOf(ctx, p, sh.writer, known)
 	if err != nil {
 		return err
 	}
@@ -243,8 +254,8 @@ func (s *Store) writeSheet(ctx context.Context, p *pen, sh *sheet) error {
 		}
 	}
 	sh.end = chain.Mark
-	s.log.ends.wrote(sh.end)
-	_, err = p.exec(ctx, setMark, chain.Number, chain.Hash[:], key)
+	known.wrote(sh.end)
+	_, err = p.exec(ctx, setMark, chain.Number, chain.Hash[:], sh.last, key)
 	return err
 }
 
@@ -264,10 +275,9 @@ func insert(ctx context.Context, p *pen, args []any) error {
 	return nil
 }
 
-// chainOf is where the chain of a writer, who is this process, ends, and its key in
-// the log. An end that it did not write is damage, which nothing goes on with: the
+// chainOf is where the chain of a writer ends, and its key in the log. An end that it did not write is damage, which nothing goes on with: the
 // lines before it would be missed by nobody.
-func (s *Store) chainOf(ctx context.Context, p *pen, writer string) (key int64, c audit.Chain, err error) {
+func (s *Store) chainOf(ctx context.Context, p *pen, writer string, known *ends) (key int64, c audit.Chain, err error) {
 	var hash []byte
 	c.Mark = audit.Begin(writer)
 	err = p.row(ctx, markOfWriter, []any{writer}, &key, &c.Number, &hash)
@@ -278,7 +288,7 @@ func (s *Store) chainOf(ctx context.Context, p *pen, writer string) (key int64, 
 	case found:
 		c.Hash = hashOf(hash)
 	}
-	if d := s.log.ends.check(c.Mark); d != nil {
+	if d := known.check(c.Mark); d != nil {
 		s.broken.CompareAndSwap(nil, d) // also where nobody waits for the line
 		return 0, c, d
 	}

@@ -98,3 +98,19 @@ const MostLazy = mostLazy
 
 // MostWaiting sets how many lines of the log can wait.
 func (s *Store) MostWaiting(n int) { s.log.most = n }
+
+// AppendJot adds a line to what is jotted down.
+func AppendJot(text []byte, number int64, call string, line []byte) []byte {
+	return appendJot(text, number, call, line)
+}
+
+// ReadJots are the lines that were jotted down after one, and the number of the last.
+func ReadJots(text []byte, after int64) (lines []string, last int64) {
+	sh := readJots(text, after)
+	start := 0
+	for _, l := range sh.lines {
+		lines = append(lines, string(sh.text[start:l.end]))
+		start = l.end
+	}
+	return lines, sh.last
+}

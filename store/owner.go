@@ -118,8 +118,8 @@ func (s *Store) leave() error {
 	if o == nil {
 		return nil
 	}
-	if o.there() != nil {
-		return o.file.Close() // what is there now is not ours
+	if o.there() != nil || !s.emptyHanded() {
+		return o.file.Close() // what is there now is not ours, or for the next who opens the store
 	}
 	return remove(o.file, o.path)
 }
@@ -160,7 +160,7 @@ func (s *Store) alive(id string) (bool, error) {
 }
 
 // sweepOwners removes the files of those who are gone. What it cannot remove
-// stays until the next time.
+// stays until the next time, and so does what recover is to look at.
 func (s *Store) sweepOwners() {
 	all, err := os.ReadDir(s.ownerDir())
 	if err != nil {
@@ -173,6 +173,11 @@ func (s *Store) sweepOwners() {
 		}
 		f, err := os.OpenFile(s.ownerFile(id), os.O_RDWR, 0)
 		if err != nil {
+			continue
+		}
+		info, err := f.Stat()
+		if err != nil || info.Size() > 0 {
+			f.Close()
 			continue
 		}
 		if free, err := lock.File(f, false); err == nil && free {

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 }
 
 func children() map[string]func(ctx context.Context, path string) error {
-	return map[string]func(context.Context, string) error{"answer": childAnswers, "race": childRaces, "take": childTakes, "unable": childUnable, "umask": childUmask, "call": childCalls, "journal": childJournals}
+	return map[string]func(context.Context, string) error{"answer": childAnswers, "race": childRaces, "take": childTakes, "unable": childUnable, "umask": childUmask, "call": childCalls, "journal": childJournals, "jot": childJots}
 }
 
 // process is a child with its ends.

@@ -115,6 +115,8 @@ CREATE TABLE blobs (
 	PRIMARY KEY (owner, handle)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX blobs_put ON blobs (put);
+`, `
+ALTER TABLE log_writers ADD COLUMN jotted INTEGER NOT NULL DEFAULT 0; -- the number of the last line that was appended
 `}
 }
 

@@ -147,6 +147,9 @@ func (s *Store) begin(ctx context.Context) error {
 	if err := s.pen.syncs(ctx, s.files[0].path+walEnd); err != nil {
 		return err
 	}
+	if err := s.recover(ctx); err != nil {
+		return err
+	}
 	s.watch.looked, err = s.last(ctx)
 	return err
 }
