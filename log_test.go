@@ -137,7 +137,7 @@ func TestJotted(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			log := &jotter{jot: tt.jot, fails: tt.fails}
-			res := callOne(t, &ferrule.Runtime{Log: log}, reader("look", "seen"), "{}")
+			res := callOne(t, &ferrule.Runtime{Log: log}, *reader("look", "seen"), "{}")
 			kind := tool.Kind("")
 			if res.Err != nil {
 				kind = res.Err.Kind
