@@ -139,7 +139,9 @@ func (d *door) take(w *replier, r *http.Request, s *session, ms []message) {
 	}
 	t := s.track(requests)
 	defer t.finish()
-	t.attach(newSink(w, d.write))
+	out := newSink(w, d.write)
+	t.attach(out)
+	defer context.AfterFunc(r.Context(), func() { t.leave(out) })()
 	if len(ms) == 1 {
 		s.room.handle(ctx, ms[0], t)
 		return

@@ -167,7 +167,7 @@ func (s *session) track(answers int) *track {
 func (s *session) newTrack(answers int) *track {
 	t := &track{
 		s: s, id: strconv.Itoa(s.tracks), waiting: answers, endless: answers < 0,
-		prime: s.room.version() >= oldVersion,
+		prime: s.room.version() >= oldVersion, over: make(chan struct{}),
 	}
 	s.tracks++
 	s.kept.open(t)
