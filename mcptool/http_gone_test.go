@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 func TestHTTPAsked(t *testing.T) {
@@ -17,6 +19,7 @@ func TestHTTPAsked(t *testing.T) {
 	open := func(t *testing.T) (v *visitor, call, alone *visit) {
 		t.Helper()
 		slow, running, _ := slowEcho(t)
+		slow.Timeout = tool.Unlimited
 		rt := allowing()
 		if err := rt.Add(slow); err != nil {
 			t.Fatal(err)
@@ -69,6 +72,24 @@ func TestHTTPAsked(t *testing.T) {
 		if took, most := time.Since(began), usualBounds().linger+streamTime; took > most {
 			t.Errorf("it took %v, want at most %v", took, most)
 		}
+	})
+	bubble("M2 a client that comes back late to its stream is asked there again", func(t *testing.T) {
+		v, call, alone := open(t)
+		done := v.request("roots/list")
+		event, ok := alone.next()
+		for ok && event.data == "" { // what a stream begins with
+			event, ok = alone.next()
+		}
+		call.goAway()
+		alone.goAway()
+		if o := <-done; o.err == nil {
+			t.Errorf("got %s, want that there is no stream", o.result)
+		}
+		again := v.do("GET", "", fieldLastEvent, event.id)
+		<-again.began
+		done = v.request("roots/list")
+		v.answer(again.asked(), roots)
+		want(t, <-done)
 	})
 	bubble("M2 nor a client that has left the call that asks", func(t *testing.T) {
 		ts := asksOnce()

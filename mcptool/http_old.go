@@ -230,15 +230,16 @@ func (s *session) takeUp(w *replier, r *http.Request, out *sink, last string) {
 		left <-chan struct{}
 	)
 	if t.endless {
+		s.hearAgain(t)
 		p, ok = t.reopen(out, n)
 	} else {
 		left, ok = t.resume(out, n)
 	}
+	defer s.unattended(t)
 	if !ok {
 		w.refuse(http.StatusBadRequest, "the events after this "+fieldLastEvent+" are no longer kept")
 		return
 	}
-	defer s.unattended(t)
 	defer t.leave(out)
 	if left == nil {
 		t.feed(r.Context(), out, p)

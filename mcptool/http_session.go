@@ -192,6 +192,19 @@ func (s *session) hear() *track {
 	return s.alone
 }
 
+// hearAgain has t be the track for what belongs to no request once more, where it
+// was given up and there is no other.
+func (s *session) hearAgain(t *track) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.alone != nil || s.ctx.Err() != nil {
+		return
+	}
+	t.revive()
+	s.alone = t
+	s.unhear = s.room.listen(t)
+}
+
 // unattended has t end unless its client comes back in time.
 func (s *session) unattended(t *track) {
 	s.mu.Lock()

@@ -56,6 +56,7 @@ type visitor struct {
 	gate    *Gateway
 	door    http.Handler
 	session string
+	running sync.WaitGroup
 }
 
 func newVisitor(t *testing.T, g *Gateway) *visitor {
@@ -65,6 +66,10 @@ func newVisitor(t *testing.T, g *Gateway) *visitor {
 	hello := v.do("POST", rpc(0, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{},"roots":{}},"clientInfo":{"name":"tester"}}`))
 	hello.rest()
 	v.session = hello.header.Get(fieldSession)
+	t.Cleanup(func() { // after all its requests were left
+		v.client().leave()
+		v.running.Wait()
+	})
 	return v
 }
 
@@ -87,21 +92,19 @@ func (v *visitor) do(method, body string, headers ...string) *visit {
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	go func() {
+	v.running.Go(func() {
 		defer close(w.done)
 		defer func() { _ = to.Close() }()
 		v.door.ServeHTTP(w, r)
-	}()
-	v.t.Cleanup(func() {
-		w.goAway()
-		<-w.done
 	})
+	v.t.Cleanup(w.goAway)
 	return w
 }
 
-// asked is the next question of a stream.
+// asked is the next question of a stream. It is waited for for an hour.
 func (v *visit) asked() (m message) {
 	v.t.Helper()
+	defer time.AfterFunc(time.Hour, v.goAway).Stop()
 	for {
 		event, ok := v.next()
 		if !ok {
