@@ -83,11 +83,16 @@ func (w *watcher) wait(n int) {
 	}
 }
 
-// remind says that a person is waited for, and will again.
+// remind says that a person is waited for, and will again. A call that its client
+// has left is stopped: who made it has made it again, or wants it no more.
 func (w *watcher) remind() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended || w.asking == nil {
+		return
+	}
+	if l := w.d.current(); l != nil && isClosed(unread(l.to)) {
+		w.d.cancel(errHungUp)
 		return
 	}
 	const step = 1e-6 // so little that what the tool counts later is more

@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -110,6 +113,81 @@ func TestHTTPAsked(t *testing.T) {
 		defer k.c.listen(&ending{})()
 		result, err := k.c.old.request(t.Context(), "s", "roots/list", nil)
 		want(t, outcome{string(result), err})
+	})
+}
+
+func TestHTTPApprovalLeft(t *testing.T) {
+	t.Parallel()
+	const yes = "it ran"
+	// waiting is a call that waits for a person.
+	waiting := func(t *testing.T) (v *visitor, call *visit, inbox *policy.Memory) {
+		t.Helper()
+		inbox = &policy.Memory{}
+		rt := &ferrule.Runtime{Inbox: inbox, Decide: func(context.Context, *tool.Request) (tool.Decision, error) {
+			return tool.Decision{Verdict: tool.Ask}, nil
+		}}
+		if err := rt.Add(echo(t)); err != nil {
+			t.Fatal(err)
+		}
+		v = newVisitor(t, gatewayOf(t, rt, nil))
+		call = v.do("POST", rpc(1, "tools/call", `{"name":"echo","arguments":{"text":"`+yes+`"}}`))
+		if event, ok := call.next(); !ok || event.data != "" {
+			t.Fatalf("got %v, want what a stream begins with", event)
+		}
+		return v, call, inbox
+	}
+	pending := func(t *testing.T, in *policy.Memory) []policy.Question {
+		t.Helper()
+		list, err := in.Pending(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	linger := usualBounds().linger
+	t.Run("M2 nobody is asked about a call that its client has left", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			_, call, inbox := waiting(t)
+			synctest.Wait()
+			if n := len(pending(t, inbox)); n != 1 {
+				t.Fatalf("%d questions wait, want 1", n)
+			}
+			call.goAway()
+			began := time.Now()
+			select {
+			case <-call.done:
+			case <-time.After(time.Hour):
+				t.Fatal("the call still waits")
+			}
+			if took := time.Since(began); took < linger || took > linger+approvalEvery {
+				t.Errorf("it was stopped after %v, want %v", took, linger)
+			}
+			if list := pending(t, inbox); len(list) != 0 {
+				t.Errorf("%d questions wait, want none", len(list))
+			}
+		})
+	})
+	t.Run("M2 a client may come back for its call that waits", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			v, call, inbox := waiting(t)
+			call.goAway()
+			time.Sleep(linger - time.Second)
+			again := v.do("GET", "", fieldLastEvent, "1_0")
+			<-again.began
+			go func() {
+				time.Sleep(2 * linger)
+				for _, q := range pending(t, inbox) {
+					if err := inbox.Answer(t.Context(), q.ID, policy.Answer{Allow: true}); err != nil {
+						t.Error(err)
+					}
+				}
+			}()
+			if got := said(again.rest()); !strings.Contains(got, yes) {
+				t.Errorf("got %q, want %q", got, yes)
+			}
+		})
 	})
 }
 

@@ -121,7 +121,8 @@ func (d *door) begin(w *replier, r *http.Request, principal string) *session {
 }
 
 // take has messages of a client handled. The requests among them run on when the
-// client's connection breaks, because it may come back for their answers.
+// client's connection breaks, because it may come back for their answers. Those
+// that wait for a person are stopped if it does not.
 func (d *door) take(w *replier, r *http.Request, s *session, ms []message) {
 	requests := 0
 	for _, m := range ms {
