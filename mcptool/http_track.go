@@ -157,7 +157,7 @@ func (t *track) detach() {
 	t.out = nil
 	t.there.Store(false)
 	t.s.kept.sent(t, math.MaxInt) // who comes again begins after it
-	if !t.done && !t.endless { // the session looks after one without end
+	if !t.done && !t.endless {    // the session looks after one without end
 		t.away = time.Now()
 		t.late = time.AfterFunc(t.s.d.linger, t.expire)
 	}
