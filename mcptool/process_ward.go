@@ -22,7 +22,8 @@ type ward struct {
 	mu     sync.Mutex
 	closed bool
 	living map[*process]bool
-	sentry *sentry // nil: there is none
+	empty  chan struct{} // closed when none is living; nil: nobody waits for it
+	sentry *sentry       // nil: there is none
 	warned bool
 }
 
@@ -79,6 +80,10 @@ func (w *ward) drop(p *process) {
 	if w.sentry != nil && w.sentry.ended(p.cmd.Process.Pid) != nil {
 		w.renew()
 	}
+	if len(w.living) == 0 && w.empty != nil {
+		close(w.empty)
+		w.empty = nil
+	}
 }
 
 // renew starts a sentry, in the place of one that is gone or does not read. The
@@ -113,10 +118,20 @@ func (w *ward) kill() {
 	}
 }
 
-// close ends the sentry, and with it what is left.
+// close lets no more children begin, waits until all have ended, and ends the sentry.
+// Who has started them closes them.
 func (w *ward) close() {
-	w.kill()
 	w.mu.Lock()
+	w.closed = true
+	if len(w.living) > 0 {
+		if w.empty == nil {
+			w.empty = make(chan struct{})
+		}
+		empty := w.empty
+		w.mu.Unlock()
+		<-empty
+		w.mu.Lock()
+	}
 	sentry := w.sentry
 	w.sentry = nil
 	w.mu.Unlock()

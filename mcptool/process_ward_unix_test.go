@@ -73,6 +73,26 @@ func TestWard(t *testing.T) {
 			t.Errorf("got %v, want %v", err, errWardClosed)
 		}
 	})
+	t.Run("M1 a hub that closes leaves a child the time that it has", func(t *testing.T) {
+		t.Parallel()
+		var w ward
+		s := child(t, "polite")
+		s.ward = &w
+		p, err := startProcess(t.Context(), s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closed := make(chan struct{})
+		go func() {
+			defer close(closed)
+			w.close()
+		}()
+		p.close() // which takes until TERM
+		soonFrom(t, closed, "the end of the ward")
+		if p.result != nil {
+			t.Errorf("got %v, want that it ended by itself", p.result)
+		}
+	})
 	t.Run("M1 a sentry that was killed has a successor that knows all", func(t *testing.T) {
 		t.Parallel()
 		var w ward
