@@ -97,7 +97,7 @@ func (c *strand) hear(x *asking, method string, params json.RawMessage) {
 
 // requested takes what the server asks. Where several requests are under way it
 // cannot be told which one it is about: the session is asked, and all of them
-// have their time stopped meanwhile.
+// have their time stopped meanwhile and hold up nobody.
 func (c *strand) requested(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if x := c.alone(); x != nil {
 		return x.request(ctx, method, params)
@@ -106,8 +106,7 @@ func (c *strand) requested(ctx context.Context, method string, params json.RawMe
 	on := slices.Clone(c.on)
 	c.mu.Unlock()
 	for _, x := range on {
-		x.clock.stop()
-		defer x.clock.start()
+		defer x.pause()()
 	}
 	return c.lane.a.request(ctx, c.lane.s.Name, method, params)
 }

@@ -86,16 +86,23 @@ type asking struct {
 	quiet bool      // the client wants no log messages
 }
 
-func (x *asking) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+// pause is for while somebody is asked: the server's time stands still, and the
+// call holds up nobody.
+func (x *asking) pause() (goOn func()) {
 	x.clock.stop()
-	defer x.clock.start()
-	defer x.env.Aside()()
+	back := x.env.Aside()
+	return func() {
+		back()
+		x.clock.start()
+	}
+}
+
+func (x *asking) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	defer x.pause()()
 	return x.exchange.request(ctx, method, params)
 }
 
 func (x *asking) input(ctx context.Context, required json.RawMessage) (responses, state json.RawMessage, err error) {
-	x.clock.stop()
-	defer x.clock.start()
-	defer x.env.Aside()()
+	defer x.pause()()
 	return x.exchange.input(ctx, required)
 }
