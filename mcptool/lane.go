@@ -169,10 +169,8 @@ func (ln *lane) made() (c *strand, err error) {
 
 // exclusive is a connection that nobody else uses until it is given back.
 func (ln *lane) exclusive(ctx context.Context) (*strand, error) {
-	select {
-	case ln.slots <- struct{}{}:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if err := ln.slot(ctx); err != nil {
+		return nil, err
 	}
 	ln.mu.Lock()
 	for len(ln.idle) > 0 {
