@@ -227,10 +227,10 @@ func (ln *lane) dial(ctx context.Context) (c *strand, err error) {
 	if err := ln.s.down(); err != nil {
 		return nil, err
 	}
-	if err := ln.s.admit(); err != nil {
+	if err := ln.s.admit(ctx); err != nil {
 		return nil, err
 	}
-	c = &strand{lane: ln}
+	c = &strand{lane: ln, rested: time.Now()}
 	there := false
 	defer func() {
 		if !there {

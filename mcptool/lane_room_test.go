@@ -100,3 +100,78 @@ func TestLaneAway(t *testing.T) {
 		})
 	})
 }
+
+func TestLaneProcesses(t *testing.T) {
+	t.Parallel()
+	call := func(t *testing.T, d *dialled, a *testAudience) {
+		t.Helper()
+		if _, err := d.do(t.Context(), &testExchange{a: a}, "tools/call", json.RawMessage(`{"name":"t"}`)); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Run("L4 processes that nobody uses keep no client out", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			d := dialledTo(t, &testServer{old: true, methods: map[string]method{"tools/call": func(c *testCall) (json.RawMessage, error) {
+				return says("done"), waitFor(c.ctx, time.Second)
+			}}}, nil)
+			for range maxChildren / maxExclusive {
+				a := &testAudience{version: newVersion}
+				var all sync.WaitGroup
+				for range maxExclusive {
+					all.Go(func() { call(t, d, a) })
+				}
+				all.Wait()
+			}
+			first := d.open()
+			if len(first) != maxChildren {
+				t.Fatalf("got %d processes, want %d", len(first), maxChildren)
+			}
+			call(t, d, &testAudience{version: oldVersion})
+			call(t, d, &testAudience{version: newVersion})
+			if n := len(d.open()); n != maxChildren {
+				t.Errorf("got %d processes, want %d", n, maxChildren)
+			}
+			for i, l := range first {
+				select {
+				case <-l.ended():
+					if i >= maxExclusive {
+						t.Errorf("number %d was ended, want those that were unused for longest", i)
+					}
+				default:
+				}
+			}
+		})
+	})
+	t.Run("L4 nor do sessions that are not used", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			d := dialledTo(t, &testServer{old: true, methods: map[string]method{
+				"tools/call":    func(*testCall) (json.RawMessage, error) { return says("done"), nil },
+				methodSubscribe: func(*testCall) (json.RawMessage, error) { return json.RawMessage(`{}`), nil },
+			}}, nil)
+			all := make([]*testAudience, maxChildren)
+			for i := range all {
+				all[i] = &testAudience{version: oldVersion}
+				call(t, d, all[i])
+				time.Sleep(time.Second)
+			}
+			if _, err := d.do(t.Context(), &testExchange{a: all[0]}, methodSubscribe, json.RawMessage(`{"uri":"a:b"}`)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(restTime - time.Second)
+			call(t, d, all[1])
+			time.Sleep(time.Second)
+			sessions := d.open()
+			call(t, d, &testAudience{version: oldVersion})
+			open := d.open()
+			if len(open) != maxChildren || open[0] != sessions[0] || open[1] != sessions[1] || open[2] == sessions[2] {
+				t.Error("want that the third is ended: the first is told of changes, the second was used since")
+			}
+			call(t, d, all[2]) // in the place of the fourth
+			if n := len(d.open()); n != maxChildren {
+				t.Errorf("got %d processes, want %d", n, maxChildren)
+			}
+		})
+	})
+}
