@@ -222,12 +222,14 @@ func (p *program) release(m mcpClient, old []byte, f connecting) error {
 			p.sayKept(c, c.Servers[i])
 			continue
 		}
-		if err := config.RemoveServer(p.fileOf(c), o.server.Name); err != nil {
-			p.complain(fmt.Sprintf("ferrule: %s stays in %s: %s", o.server.Name, config.Name, err))
+		s := c.Servers[i]
+		c.Servers = slices.Delete(c.Servers, i, i+1) // another of the list may have become the same one
+		if err := config.RemoveServer(p.fileOf(c), s.Name); err != nil {
+			p.complain(fmt.Sprintf("ferrule: %s stays in %s: %s", s.Name, config.Name, err))
 			continue
 		}
-		p.printf("removed %s from %s\n", o.server.Name, p.fileOf(c))
-		p.sayKept(c, c.Servers[i])
+		p.printf("removed %s from %s\n", s.Name, p.fileOf(c))
+		p.sayKept(c, s)
 	}
 	if text, err := config.Read(p.fileOf(c)); err == nil && !f.dry && string(text) == "servers:\n" { // connect had made it
 		if err := os.Remove(p.fileOf(c)); err != nil {

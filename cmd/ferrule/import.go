@@ -152,8 +152,12 @@ func (p *program) offeredOf(name string, fields map[string]json.RawMessage) (o o
 // it cannot.
 func (p *program) translate(o *offered, cwd string, env, headers map[string]string) (why string) {
 	s := &o.server
+	here := "." // where it runs, unless it is said
+	if cwd != "" {
+		here = p.dir
+	}
 	fixed := func(text string) string { // what is known now
-		text = strings.NewReplacer("${workspaceFolder}", ".", "${workspaceRoot}", ".", "${userHome}", p.env("HOME"), "${pathSeparator}", string(filepath.Separator), "${/}", string(filepath.Separator)).Replace(text)
+		text = strings.NewReplacer("${workspaceFolder}", here, "${workspaceRoot}", here, "${userHome}", p.env("HOME"), "${pathSeparator}", string(filepath.Separator), "${/}", string(filepath.Separator)).Replace(text)
 		if strings.Contains(text, "${") && why == "" {
 			why = "it has " + terminal.Brief(text[strings.Index(text, "${"):], 40) + " outside of env and headers, where nothing is filled in here"
 		}
@@ -209,15 +213,19 @@ func (p *program) take(list []offered, dry bool) (t taking, err error) {
 	if dry {
 		word, move = "would take", "would move"
 	}
+	there := len(c.Servers)
 	for _, o := range list {
 		same := slices.IndexFunc(c.Servers, func(s config.Server) bool { return s.Name == o.server.Name })
 		var secrets []hidden
+		whole := o.server
 		switch {
 		case o.why != "":
 		case same >= 0 && equalServers(p.unhidden(c, c.Servers[same]), o.server):
 			p.printf("%s: it is there already\n", terminal.Visible(o.name))
 			t.names = append(t.names, o.name)
 			continue
+		case same >= there:
+			o.why = "another one of that file is called " + o.server.Name + " here: give one of them another name"
 		case same >= 0:
 			o.why = "there is another one called " + o.server.Name + " in " + config.Name
 		default:
@@ -235,6 +243,7 @@ func (p *program) take(list []offered, dry bool) (t taking, err error) {
 			p.printf("%s: skipped: %s\n", terminal.Visible(o.name), o.why)
 			continue
 		}
+		c.Servers = append(c.Servers, whole)
 		t.names = append(t.names, o.name)
 		p.printf("%s: %s it%s\n", terminal.Visible(o.name), word, strings.Join(append([]string{""}, o.notes...), "; "))
 		for _, h := range secrets {
@@ -279,5 +288,5 @@ func (p *program) add(c *config.Config, o *offered, secrets []hidden, t *taking)
 // equalServers reports whether two are reached in the same way.
 func equalServers(a, b config.Server) bool {
 	sorted := func(list []string) []string { return slices.Sorted(slices.Values(list)) }
-	return slices.Equal(a.Command, b.Command) && a.URL == b.URL && slices.Equal(sorted(a.Env), sorted(b.Env)) && maps.Equal(a.Header, b.Header)
+	return slices.Equal(a.Command, b.Command) && a.URL == b.URL && a.Dir == b.Dir && slices.Equal(sorted(a.Env), sorted(b.Env)) && maps.Equal(a.Header, b.Header)
 }
