@@ -173,7 +173,10 @@ func (p *program) translate(o *offered, cwd string, env, headers map[string]stri
 	for i, word := range s.Command {
 		s.Command[i] = fixed(word)
 	}
-	s.URL = fixed(s.URL)
+	address, query, asks := strings.Cut(s.URL, "?")
+	if s.URL = fixed(address); asks {
+		s.URL += "?" + filled(query)
+	}
 	if cwd != "" {
 		s.Dir = p.path(fixed(cwd))
 	}
