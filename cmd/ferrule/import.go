@@ -25,7 +25,8 @@ func (p *program) importCommand() *cobra.Command {
 		Short: "Add the servers of an MCP client's configuration",
 		Long: `Add the servers of a JSON file that MCP clients use to ferrule.yaml: mcpServers, as
 Claude Code, Cursor and Claude Desktop have it, or servers, as VS Code does. It says
-which were taken, which not and why. Values that look like secrets are moved to files
+which were taken, which not and why. Of Claude Code's own file (~/.claude.json) it is
+also what that has for this folder alone. Values that look like secrets are moved to files
 in the state directory, which only you can read, and ferrule.yaml names them as
 secrets. The client's file stays as it is: ` + "`ferrule connect`" + ` changes that too.`,
 		Example: `  ferrule servers import .mcp.json
@@ -37,8 +38,9 @@ secrets. The client's file stays as it is: ` + "`ferrule connect`" + ` changes t
 				return usage("servers import: %w", err)
 			}
 			plain, _ := withoutComments(text)
-			list, err := p.clientServers(plain)
-			if err != nil {
+			list := p.localServers(plain)
+			all, err := p.clientServers(plain)
+			if list = append(list, all...); err != nil && len(list) == 0 {
 				return usage("servers import: %s: %w", args[0], err)
 			}
 			if len(list) == 0 {
@@ -73,6 +75,7 @@ func readClient(path string) ([]byte, error) {
 type offered struct {
 	name   string // there
 	server config.Server
+	own    bool     // it is Ferrule
 	why    string   // "": it can be taken
 	notes  []string // what is different here
 }
@@ -140,7 +143,7 @@ func (p *program) offeredOf(name string, fields map[string]json.RawMessage) (o o
 		o.why = "it has neither a command nor a url"
 	}
 	if base := filepath.Base(command); o.why == "" && (base == client || base == client+".exe") && slices.Contains(args, "mcp") {
-		o.why = "it is ferrule itself"
+		o.own, o.why = true, "it is ferrule itself"
 	}
 	if o.why == "" {
 		o.why = p.translate(&o, cwd, env, headers)
