@@ -22,6 +22,10 @@ type Hub struct {
 	// Cache is a folder where the last known lists are kept, so that they can be
 	// offered before a server has answered. "": they are not kept.
 	Cache string
+	// Pins is a folder where it is kept what the tools of servers were when they were
+	// accepted ([Pins]): a tool that has changed since is not offered until somebody
+	// accepts it. "": nothing is pinned.
+	Pins string
 	// Name and Version are what servers are told of this program.
 	Name, Version string
 	// Log is told what happens to servers, and (at level debug) what they write to

@@ -43,6 +43,9 @@ type Server struct {
 	AtOnce int
 	// Era forces how it is spoken to: "2025" or "2026". "": what it speaks.
 	Era string
+	// Follow accepts what the server says of its tools whenever that changes. It is
+	// only for servers whose Trust is tool.Own or more.
+	Follow bool
 
 	access *access             // by Login, for all connections; nil: none
 	scrub  func(string) string // takes what is secret out of texts; nil: nothing is
