@@ -80,6 +80,10 @@ func (h *Hub) Start(ctx context.Context) error {
 			h.mu.Unlock()
 			return fmt.Errorf("hub: %w", err)
 		}
+		if trust, lowered := h.Runtime.Trust[h.Servers[i].Name]; h.Servers[i].Follow && lowered && trust < tool.Own {
+			h.mu.Unlock()
+			return fmt.Errorf("hub: server %s: it may not be followed: Runtime.Trust says %s, want own", h.Servers[i].Name, trust)
+		}
 		s := newServer(h, h.Servers[i])
 		var err error
 		if s.access, err = newAccess(s.Login, h.log().With(slog.String("server", s.Name))); err != nil {
@@ -101,6 +105,9 @@ func (h *Hub) Start(ctx context.Context) error {
 	recalled.Wait()
 	for _, s := range servers {
 		h.going.Go(func() { s.live(ctx) })
+	}
+	if h.Pins != "" {
+		h.going.Go(func() { h.attendPins(ctx, servers) })
 	}
 	return nil
 }

@@ -13,11 +13,7 @@ import (
 // folder with a file for each server, which several processes share. A [Hub] with
 // the same folder as its Pins writes what it sees there, and acts within a second
 // on what is accepted or rejected here.
-type Pins struct {
-	Dir string
-	// Scrub takes what is secret out of texts that are kept. Nil: nothing is.
-	Scrub func(string) string
-}
+type Pins struct{ Dir string }
 
 // PinState is how a tool stands to what was accepted of it.
 type PinState string
@@ -188,9 +184,12 @@ func (p *Pins) answer(shown Pinned, by string, allow bool, tools []string) error
 			}
 		}
 	}
-	_, err := changePins(shown.file, func(kept *pinFile) error {
+	if len(wanted) == 0 {
+		return nil
+	}
+	_, _, err := changePins(shown.file, func(kept *pinFile) (*pinFile, error) {
 		if kept == nil {
-			return errors.New("what was known of the server is gone: look again")
+			return nil, errors.New("what was known of the server is gone: look again")
 		}
 		return kept.answer(wanted, by, allow, time.Now())
 	})
@@ -199,7 +198,3 @@ func (p *Pins) answer(shown Pinned, by string, allow bool, tools []string) error
 	}
 	return nil
 }
-
-// Forget takes away all that is known of a server: it is seen for the first time
-// when it is next reached.
-func (p *Pins) Forget(server string) error { return p.forget(server) }
