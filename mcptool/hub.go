@@ -22,6 +22,10 @@ type Hub struct {
 	// Cache is a folder where the last known lists are kept, so that they can be
 	// offered before a server has answered. "": they are not kept.
 	Cache string
+	// Pins is a folder where it is kept what the tools of servers were when they were
+	// accepted ([Pins]): a tool that has changed since is not offered until somebody
+	// accepts it. "": nothing is pinned.
+	Pins string
 	// Name and Version are what servers are told of this program.
 	Name, Version string
 	// Log is told what happens to servers, and (at level debug) what they write to
@@ -77,6 +81,10 @@ func (h *Hub) Start(ctx context.Context) error {
 			h.mu.Unlock()
 			return fmt.Errorf("hub: %w", err)
 		}
+		if trust, lowered := h.Runtime.Trust[h.Servers[i].Name]; h.Servers[i].Follow && lowered && trust < tool.Own {
+			h.mu.Unlock()
+			return fmt.Errorf("hub: server %s: it may not be followed: Runtime.Trust says %s, want own", h.Servers[i].Name, trust)
+		}
 		s := newServer(h, h.Servers[i])
 		var err error
 		if s.access, err = newAccess(s.Login, h.log().With(slog.String("server", s.Name))); err != nil {
@@ -98,6 +106,9 @@ func (h *Hub) Start(ctx context.Context) error {
 	recalled.Wait()
 	for _, s := range servers {
 		h.going.Go(func() { s.live(ctx) })
+	}
+	if h.Pins != "" {
+		h.going.Go(func() { h.attendPins(ctx, servers) })
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ type server struct {
 	settle  func()
 	wake    chan struct{} // something is in changed
 	listing chan struct{} // holds one: whoever asks for a list that is not kept
+	pins    pinning
 
 	mu       sync.Mutex
 	state    string
