@@ -38,6 +38,7 @@ type client struct {
 	left     bool       // nothing new begins
 	leaving  bool       // somebody ends it
 	shutting bool
+	deserted error         // why nobody is there any more who could be asked; nil: somebody is
 	shuts    chan struct{} // closed when it is
 	running  int           // requests under way
 	coming   int           // messages that have found the stateless session, and are not there yet
@@ -130,7 +131,7 @@ func (c *client) requested(ctx context.Context, m message, to stream) {
 	}
 	if state, _ := member(m.params, "requestState"); state != nil && kindOf(state) != 'n' {
 		d.cancel(nil)
-		refuse(&Fault{Code: codeInvalidParams, Message: "requestState: no call waits for it: it is not known, used already or expired"})
+		refuse(&Fault{Code: codeInvalidParams, Message: d.refused(textMember(m.params, "requestState"))})
 		return
 	}
 	d.attach(ctx, l)
@@ -211,26 +212,16 @@ func (c *client) until(f func()) (stop func() bool) { return context.AfterFunc(c
 // shut takes no more requests, and ends what would not end by itself.
 func (c *client) shut() {
 	c.mu.Lock()
-	if !c.shutting {
-		close(c.shuts)
-	}
 	c.shutting = true
 	var waiting []*dialogue
-	for d, person := range c.talks {
-		if person {
-			waiting = append(waiting, d) // nobody knows when it would end
-		}
-	}
 	for _, d := range c.held {
 		waiting = append(waiting, d)
-	}
-	for h := range c.hearing {
-		h.finish()
 	}
 	c.mu.Unlock()
 	for _, d := range waiting {
 		d.cancel(errShut)
 	}
+	c.desert(errShut)
 }
 
 // rest waits until no request is under way, or ctx has ended.

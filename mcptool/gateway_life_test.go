@@ -68,12 +68,35 @@ func TestGatewayHeld(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	})
+	t.Run("M2 as many wait as clients of one name may have calls", func(t *testing.T) {
+		t.Parallel()
+		const calls = 200
+		ts := &testServer{new: true, methods: map[string]method{
+			"tools/list": lists(plainTool("ask")),
+			"tools/call": func(c *testCall) (json.RawMessage, error) {
+				if responses, ok := member(c.params, "inputResponses"); ok {
+					return says(string(responses)), nil
+				}
+				return json.RawMessage(`{"resultType":"input_required","inputRequests":{"input":{"method":"roots/list"}}}`), nil
+			},
+		}}
+		k := meet(t, gatewayOf(t, allowing(), map[string]*testServer{"s": ts}), newEra)
+		var states []json.RawMessage
+		for range calls {
+			states = append(states, k.hold("s__ask"))
+		}
+		for _, s := range states {
+			if got := callText(k.must("tools/call", comeBack("s__ask", s))); got != `{"input":{"action":"accept"}}` {
+				t.Fatalf("got %q", got)
+			}
+		}
+	})
 	t.Run("M2 at most so many wait", func(t *testing.T) {
 		t.Parallel()
 		k := meet(t, gatewayOf(t, allowing(), map[string]*testServer{"s": asksOnce()}), newEra)
 		k.c.mu.Lock()
 		for range maxHeld {
-			k.c.held[newState()] = newDialogue(k.c, nil, message{method: "tools/call"})
+			k.c.held[ownState+random()] = newDialogue(k.c, nil, message{method: "tools/call"})
 		}
 		k.c.mu.Unlock()
 		if got := callText(k.must("tools/call", `{"name":"s__ask"}`)); !strings.Contains(got, errManyHeld.Error()) {
