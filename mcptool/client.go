@@ -34,8 +34,8 @@ type client struct {
 	draining bool      // somebody sends them
 
 	mu       sync.Mutex // before that of a dialogue
-	left     bool // nothing new begins
-	leaving  bool // somebody ends it
+	left     bool       // nothing new begins
+	leaving  bool       // somebody ends it
 	shutting bool
 	deserted error         // why nobody is there any more who could be asked; nil: somebody is
 	shuts    chan struct{} // closed when it is
