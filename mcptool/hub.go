@@ -94,7 +94,10 @@ func (h *Hub) Start(ctx context.Context) error {
 		servers = append(servers, s)
 	}
 	ctx, h.end = context.WithCancel(context.WithoutCancel(ctx))
-	h.servers, h.ward.log = servers, h.log()
+	h.servers = servers
+	h.ward.warn = func(err error) {
+		h.log().LogAttrs(ctx, slog.LevelWarn, "servers are left behind should this program be killed: nothing can watch over them", slog.Any("error", err))
+	}
 	h.mu.Unlock()
 	var recalled sync.WaitGroup
 	for _, s := range servers {
