@@ -37,6 +37,8 @@ type errand struct {
 	calls      []toolCall
 	atOnce     bool   // all calls at the same time
 	who        string // what it answers to questions; "": what fits
+	name       string // of the client; "": e2e
+	together   int    // how many questions are open, of all errands, before one is answered
 }
 
 // visit is what one client got from one server: the definitions of all tools, and
@@ -55,13 +57,15 @@ func (w *world) typescript(ctx context.Context, errands []errand) ([]visit, erro
 		return nil, err
 	}
 	var all []object
+	together := 0
 	for _, e := range errands {
+		together = max(together, e.together)
 		all = append(all, object{
 			"generation": e.generation, "server": e.server.forClient(), "list": true,
-			"calls": e.calls, "atOnce": e.atOnce, "who": e.who,
+			"calls": e.calls, "atOnce": e.atOnce, "who": e.who, "name": e.name,
 		})
 	}
-	text, err := json.Marshal(object{"packages": w.tools.script("clients", ""), "visits": all})
+	text, err := json.Marshal(object{"packages": w.tools.script("clients", ""), "visits": all, "together": together})
 	if err != nil {
 		return nil, err
 	}
