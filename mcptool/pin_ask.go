@@ -104,9 +104,9 @@ func (f *pinFile) wholeDigest() string {
 	return f.digestOf(all)
 }
 
-// askPins puts the question, and takes the answer where there is one: then it
-// reports true.
-func (s *server) askPins(ctx context.Context, kept *pinFile) (answered bool, err error) {
+// askPins puts the question, and takes the answer where there may be one: then what
+// is kept may be something else, and it reports true.
+func (s *server) askPins(ctx context.Context, kept *pinFile) (again bool, err error) {
 	inbox := s.hub.Runtime.Inbox
 	if inbox == nil || kept == nil || kept.Question == nil || kept.Question.ID == "" || s.pins.asked == kept.Question.ID && !s.pins.answered {
 		return false, nil
@@ -122,7 +122,7 @@ func (s *server) askPins(ctx context.Context, kept *pinFile) (answered bool, err
 		}
 		s.pins.asked = kept.Question.ID
 	}
-	return s.useAnswer(ctx, inbox)
+	return true, s.useAnswer(ctx, inbox)
 }
 
 // putQuestion asks what the file says is to be asked. An inbox that knows it leaves
@@ -175,7 +175,7 @@ func (f *pinFile) asking() string {
 }
 
 // useAnswer takes the answer while nobody else does.
-func (s *server) useAnswer(ctx context.Context, inbox policy.Inbox) (answered bool, err error) {
+func (s *server) useAnswer(ctx context.Context, inbox policy.Inbox) error {
 	kept, info, err := changePins(s.pinFile(), func(had *pinFile) (*pinFile, error) {
 		if had == nil || had.Question == nil {
 			return nil, nil
@@ -187,12 +187,11 @@ func (s *server) useAnswer(ctx context.Context, inbox policy.Inbox) (answered bo
 			return nil, nil
 		case errors.As(err, &refusal): // it was withdrawn, or who took the answer has not lived to keep it
 			next := *had
-			next.Question, answered = nil, true
+			next.Question = nil
 			return &next, nil
 		case err != nil:
 			return nil, fmt.Errorf("the answer to %s: %w", had.Question.ID, err)
 		}
-		answered = true
 		by := a.By
 		if by == "" {
 			by = "somebody"
@@ -206,11 +205,10 @@ func (s *server) useAnswer(ctx context.Context, inbox policy.Inbox) (answered bo
 		next.Question = nil
 		return next, nil
 	})
-	if err != nil {
-		return false, err
+	if err == nil {
+		s.keep(kept, info)
 	}
-	s.keep(kept, info)
-	return answered, nil
+	return err
 }
 
 // withdraw takes back a question that is not to be answered any more.

@@ -191,15 +191,17 @@ func (c *catalogue) block(i int, t *listedTool, why string) {
 
 // sighted notes what is seen, and asks about it where a person should look.
 func (s *server) sighted(ctx context.Context, c *catalogue) (*pinFile, error) {
-	kept, err := s.noted(ctx, c)
-	if err != nil {
-		return nil, err
+	const most = 4 // an answer may leave something to ask, and that be answered already
+	for range most {
+		kept, err := s.noted(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if again, err := s.askPins(ctx, kept); err != nil || !again {
+			return kept, err
+		}
 	}
-	answered, err := s.askPins(ctx, kept)
-	if err != nil || !answered {
-		return kept, err
-	}
-	return s.noted(ctx, c) // the answer is in it; what is left of the question is asked the next time
+	return s.noted(ctx, c)
 }
 
 // noted is what is kept after a catalogue was seen. It is written only if it is
