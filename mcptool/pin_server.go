@@ -323,19 +323,12 @@ func (s *server) cleanDefinition(raw json.RawMessage) json.RawMessage {
 // repin judges the tools anew by what is kept now.
 func (s *server) repin(ctx context.Context) {
 	defer survive(s.hub.log(), func(error) {})
+	at := s.listedAt() // before what is listed there
+	c := s.catalogue(ctx, s.raws())
 	s.mu.Lock()
-	raws := make([]json.RawMessage, len(s.tools.tools))
-	for i, t := range s.tools.tools {
-		raws[i] = t.raw
-	}
-	left := s.tools.left
+	c.left = s.tools.left
 	s.mu.Unlock()
-	at := s.listedAt()
-	if len(raws) == 0 {
-		return
-	}
-	c := s.catalogue(ctx, raws)
-	if c.left = left; ctx.Err() != nil {
+	if at == nil || ctx.Err() != nil {
 		return
 	}
 	changed, err := s.reoffer(ctx, c, at)
@@ -345,6 +338,17 @@ func (s *server) repin(ctx context.Context) {
 	if changed {
 		s.hub.tell(s.Name, "tools")
 	}
+}
+
+// raws are the definitions of the last list.
+func (s *server) raws() []json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]json.RawMessage, len(s.tools.tools))
+	for i, t := range s.tools.tools {
+		all[i] = t.raw
+	}
+	return all
 }
 
 // reoffer is offer for a catalogue that was made of the one at a place; where there
