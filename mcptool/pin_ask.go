@@ -68,23 +68,42 @@ func (e *pinEntry) preview() string {
 }
 
 // question gives the file the question that is to be asked, and returns the id of
-// one that is not to be answered any more; "": none.
-func (f *pinFile) question() (over string) {
-	if f.asksTheSame() {
+// one that is not to be answered any more; "": none. A server that changes its tools
+// all the time is asked about ever more rarely.
+func (f *pinFile) question(now time.Time) (over string) {
+	old := f.Question
+	if f.asksTheSame() && !old.due(now) {
 		return ""
 	}
-	if f.Question != nil {
-		over = f.Question.ID
+	next := &pinQuestion{Whole: f.wholeDigest()}
+	if old != nil {
+		over, next.Asked = old.ID, old.Asked
+		if next.Times = old.Times; now.Sub(old.Asked) > calmTime {
+			next.Times = 0
+		}
 	}
-	if f.Question = nil; len(f.asks()) == 0 {
-		return over
-	}
-	tools, _ := f.shownOf()
-	f.Question = &pinQuestion{Digest: f.digestOf(tools), Tools: tools, Whole: f.wholeDigest()}
-	if len(tools) > 0 {
-		f.Question.ID = "pin-" + f.Server + "-" + strings.ToLower(rand.Text()[:8])
+	next.Tools, _ = f.shownOf()
+	next.Digest = f.digestOf(next.Tools)
+	if f.Question = next; next.due(now) {
+		next.ID = "pin-" + f.Server + "-" + strings.ToLower(rand.Text()[:8])
+		next.Asked, next.Times = now, next.Times+1
 	}
 	return over
+}
+
+// calmTime is after how long without a question earlier ones do not count.
+const calmTime = time.Hour
+
+// due reports whether a question is to be put that was not.
+func (q *pinQuestion) due(now time.Time) bool {
+	if q == nil || q.ID != "" || len(q.Tools) == 0 {
+		return false
+	}
+	const free = 3 // questions that are put at once
+	if q.Times < free {
+		return true
+	}
+	return now.Sub(q.Asked) >= min(time.Second<<min(q.Times-free+1, 16), calmTime/6)
 }
 
 // asksTheSame reports whether the question is about all that is to be asked. It does
@@ -93,7 +112,7 @@ func (f *pinFile) asksTheSame() bool {
 	if f.Question == nil {
 		return len(f.asks()) == 0
 	}
-	return len(f.asks()) > 0 && f.Question.Whole == f.wholeDigest()
+	return f.Question.Whole == f.wholeDigest()
 }
 
 func (f *pinFile) wholeDigest() string {
@@ -281,6 +300,9 @@ func (s *server) pinsChanged(answered []string) bool {
 	}
 	if s.pins.fault != "" {
 		return time.Now().After(s.pins.retry)
+	}
+	if s.pins.kept != nil && s.pins.kept.Question.due(time.Now()) {
+		return true
 	}
 	info, err := os.Stat(s.pinFile())
 	if err != nil || s.pins.info == nil {

@@ -211,14 +211,14 @@ func (s *server) noted(ctx context.Context, c *catalogue) (*pinFile, error) {
 	if err := s.readAgain(path); err != nil {
 		return nil, err
 	}
-	if next, changed := s.see(s.pins.kept, c); !changed && next.asksTheSame() {
+	if next, changed := s.see(s.pins.kept, c); !changed && next.asksTheSame() && !next.Question.due(time.Now()) {
 		return s.pins.kept, nil
 	}
 	var over string // a question that is no longer to be answered
 	kept, info, err := changePins(path, func(had *pinFile) (*pinFile, error) {
 		next, changed := s.see(had, c)
 		next.renames()
-		over = next.question()
+		over = next.question(time.Now().UTC())
 		if !changed && (had == nil || had.Question == next.Question) {
 			return nil, nil
 		}

@@ -243,6 +243,29 @@ func TestPins(t *testing.T) {
 			t.Errorf("got %d questions about tools that are what they were, want none", n)
 		}
 	})
+	t.Run("M4 a server that changes all the time is asked about ever more rarely", func(t *testing.T) {
+		f := &pinFile{Server: "s", Tools: []pinEntry{{Tool: "a", Accepted: &pinForm{Digest: "0"}}}}
+		now, put := time.Now(), 0
+		for i := range 3600 { // an hour of changes, each second
+			f.Tools[0].Waiting = &pinForm{Digest: fmt.Sprint(i), Why: "it has changed"}
+			if i%2 == 1 {
+				f.Tools[0].Waiting = nil
+			}
+			before := f.Question
+			if f.question(now); f.Question != before && f.Question.ID != "" {
+				put++
+			}
+			now = now.Add(time.Second)
+		}
+		if put < 3 || put > 20 {
+			t.Errorf("got %d questions, want a few", put)
+		}
+		f.Tools[0].Waiting = &pinForm{Digest: "last", Why: "it has changed"}
+		f.question(now)
+		if f.question(now.Add(calmTime)); f.Question.ID == "" {
+			t.Error("got no question about the last change, want one when it is time")
+		}
+	})
 	t.Run("M4 a no leaves it blocked, and is not asked again until it changes", func(t *testing.T) {
 		inbox := new(policy.Memory)
 		s := pinnedServer(t, t.TempDir(), inbox, saysThat("a", "1"), plainTool("b"))
