@@ -109,7 +109,7 @@ func (p *program) listPins(only string) error {
 		p.printf("nothing is pinned yet: the tools of a server are when it is first reached\n")
 		return nil
 	case only != "":
-		p.printTable(append([][]string{{"TOOL", "STATE", "SINCE", "BY", "WHY"}}, pinCells(rows)...))
+		p.printTable(append([][]string{{"TOOL", "STATE", "BY", "WHY"}}, pinCells(rows)...))
 	default:
 		p.printPinned(all)
 	}
@@ -118,12 +118,12 @@ func (p *program) listPins(only string) error {
 
 // printPinned prints a line for each server, and one for each tool that waits.
 func (p *program) printPinned(all []mcptool.Pinned) {
-	table := [][]string{{"SERVER", "TOOLS", "WAIT", "SINCE", "REACHED BY"}}
+	table := [][]string{{"SERVER", "TOOLS", "WAIT", "REACHED BY"}}
 	var waiting []string
 	for i := range all {
 		s := &all[i]
 		waits := s.Waiting()
-		table = append(table, []string{s.Server, strconv.Itoa(len(s.Tools)), strconv.Itoa(len(waits)), when(s.First), mcptool.Visible(s.Identity)})
+		table = append(table, []string{s.Server, strconv.Itoa(len(s.Tools)), strconv.Itoa(len(waits)), mcptool.Visible(s.Identity)})
 		for _, t := range waits {
 			waiting = append(waiting, fmt.Sprintf("%s: %s is %s: %s", s.Server, mcptool.Visible(t.Tool), t.State, t.Why))
 		}
@@ -142,12 +142,10 @@ func pinCells(rows []pinRow) (cells [][]string) {
 		if r.Rejected != "" {
 			state += ", rejected by " + mcptool.Visible(r.Rejected)
 		}
-		cells = append(cells, []string{mcptool.Visible(r.Tool), state, when(r.Since), mcptool.Visible(r.By), r.Why})
+		cells = append(cells, []string{mcptool.Visible(r.Tool), state, mcptool.Visible(r.By), r.Why})
 	}
 	return cells
 }
-
-func when(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 // chosenPins are the tools that are named, or all that wait.
 func chosenPins(known *mcptool.Pinned, names []string) ([]mcptool.Pin, error) {
@@ -246,7 +244,7 @@ changed since, nothing is accepted. A gateway that runs offers them within a sec
 			case as == "":
 				return usage("accept: got no --as: `ferrule pins diff %s` shows what would be accepted, and its digest", strings.Join(args, " "))
 			case as != got:
-				return fmt.Errorf("pins: got --as %s, but the tools are %s now: they are not what was shown; look at them again: ferrule pins diff %s", as, got, strings.Join(args, " "))
+				return fmt.Errorf("pins: --as %s is not what the tools are now: look at them again: ferrule pins diff %s", as, strings.Join(args, " "))
 			}
 			names := pinNames(chosen)
 			if err := pins.Accept(known, p.user(), names...); err != nil {
