@@ -289,7 +289,7 @@ func TestHubLogin(t *testing.T) {
 			t.Errorf("got %s, %q, want waiting, %q", st.State, st.Why, want)
 		}
 		refused := &tool.Error{}
-		if err := h.server("s").failure(t.Context(), h.server("s").unreachable(&loginError{"login: no"})); !errors.As(err, &refused) ||
+		if err := h.server("s").failure(t.Context(), h.server("s").unreachable(&loginError{text: "login: no"})); !errors.As(err, &refused) ||
 			refused.Text != "Server s wants a login that it was not given. Nothing was done." {
 			t.Errorf("got %v with %q, want that nothing was done", err, refused.Text)
 		}
