@@ -141,5 +141,10 @@ func (s Server) Filled(env func(string) (string, bool), secret func(string) (str
 		}
 		s.Header[name] = text
 	}
+	text, err := fill(s.LoginSecret, of)
+	if err != nil {
+		return s, fmt.Errorf("login.client_secret: %w", err)
+	}
+	s.LoginSecret = text
 	return s, nil
 }
