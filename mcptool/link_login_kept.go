@@ -222,6 +222,12 @@ func scopesIn(text string) (list []string) {
 // want remembers scopes that a server wants, for the next login: another process may
 // be the one that it comes from.
 func (a *access) want(ctx context.Context, scopes string) {
+	if a.current() == "" { // nothing is kept, and nothing is made for it
+		a.mu.Lock()
+		a.now.Wants = joined(a.now.Wants, scopesIn(scopes))
+		a.mu.Unlock()
+		return
+	}
 	err := a.exclusive(ctx, func(ctx context.Context) error {
 		if a.login.Keep != nil {
 			a.reload(ctx) // what another has kept meanwhile is not written over
