@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -75,7 +76,7 @@ func TestServersLogin(t *testing.T) {
 		if text, code := w.login(w.agrees); code != 0 || w.registered != 0 {
 			t.Errorf("got %d, %s, %d registrations, want a login without one", code, text, w.registered)
 		}
-		if got := w.asked[0].Get("scope"); got != "read profile" {
+		if got := sortedScopes(w.asked[0]); got != "profile read" {
 			t.Errorf("got the scopes %q, want those of the configuration", got)
 		}
 		w.expire()
@@ -179,6 +180,13 @@ func TestServersLogin(t *testing.T) {
 			t.Errorf("got %d, %s, want a login after all", code, text)
 		}
 	})
+}
+
+// sortedScopes are what a person was asked for.
+func sortedScopes(q url.Values) string {
+	list := strings.Fields(q.Get("scope"))
+	slices.Sort(list)
+	return strings.Join(list, " ")
 }
 
 // loginFails is a login where nobody is asked.
@@ -379,7 +387,7 @@ func TestLoginLasts(t *testing.T) {
 		if text, code := w.login(w.agrees); code != 0 {
 			t.Errorf("got %d, %s", code, text)
 		}
-		if got := w.asked[1].Get("scope"); got != "read write" {
+		if got := sortedScopes(w.asked[1]); got != "read write" {
 			t.Errorf("got the scopes %q, want what was granted and what is wanted", got)
 		}
 		if text, _ := w.try("servers"); strings.Contains(text, "needs login") {
