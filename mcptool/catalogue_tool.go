@@ -23,6 +23,7 @@ func (s *server) listed(raw json.RawMessage) *listedTool {
 		t.tool, t.tidy, t.why, t.final = nil, nil, err.Error(), true
 		t.name = short(t.name)
 	}
+	t.made = t.tool
 	return t
 }
 
@@ -40,11 +41,13 @@ func (s *server) define(t *listedTool) error {
 		return fmt.Errorf("name: got %s, want a string", kindName(kindOf(name)))
 	}
 	t.tidy = tidied(t.raw)
+	t.pin = pinSumOf(t.raw)
 	info := tool.Info{
 		Name: t.name, Description: description(t.tidy), Claims: claimsOf(t.tidy),
 		// The server judges what its schema does not say, keeps its own time (it is
 		// stopped while a client is asked) and is told when a call is given up.
 		Open: true, Timeout: tool.Unlimited, Cancel: true, Cooperative: true,
+		Pin: t.pin.digest,
 	}
 	if always, ok := metaMember(t.tidy, "anthropic/alwaysLoad"); ok {
 		info.AlwaysLoad = kindOf(always) == 't'

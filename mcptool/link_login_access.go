@@ -207,9 +207,9 @@ func (a *access) widen(wanted []string) []string {
 		wanted = a.login.Scopes
 	}
 	if a.now.Client != nil {
-		wanted = joined(a.now.Client.Scopes, wanted)
+		wanted = withScopes(a.now.Client.Scopes, wanted)
 	}
-	return joined(wanted, a.now.Wants)
+	return withScopes(wanted, a.now.Wants)
 }
 
 // text is the token as it is sent.

@@ -28,7 +28,7 @@ func (s Server) LogIn(ctx context.Context, log *slog.Logger, scopes ...string) e
 	defer a.close()
 	a.load(ctx)
 	a.mu.Lock()
-	a.now.Wants = joined(a.now.Wants, scopes)
+	a.now.Wants = withScopes(a.now.Wants, scopes)
 	a.mu.Unlock()
 	l, err := newHTTPLink(ctx, s, introduction{version: newVersion}, newEra, listener{}, log)
 	if err != nil {

@@ -224,7 +224,7 @@ func scopesIn(text string) (list []string) {
 func (a *access) want(ctx context.Context, scopes string) {
 	if a.current() == "" { // nothing is kept, and nothing is made for it
 		a.mu.Lock()
-		a.now.Wants = joined(a.now.Wants, scopesIn(scopes))
+		a.now.Wants = withScopes(a.now.Wants, scopesIn(scopes))
 		a.mu.Unlock()
 		return
 	}
@@ -236,7 +236,7 @@ func (a *access) want(ctx context.Context, scopes string) {
 		now, own := a.now, a.own
 		a.mu.Unlock()
 		known := len(now.Wants)
-		now.Wants = joined(now.Wants, scopesIn(scopes))
+		now.Wants = withScopes(now.Wants, scopesIn(scopes))
 		if len(now.Wants) == known {
 			return nil
 		}
@@ -251,8 +251,8 @@ func (a *access) want(ctx context.Context, scopes string) {
 	}
 }
 
-// joined are the members of both lists, each once and no more than can be.
-func joined(list, more []string) []string {
+// withScopes are the members of both lists, each once and no more than can be.
+func withScopes(list, more []string) []string {
 	all := slices.Clone(list)
 	for _, one := range more {
 		if !slices.Contains(all, one) && len(all) < maxScopes {

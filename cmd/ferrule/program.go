@@ -42,6 +42,9 @@ type program struct {
 	helper   sandbox.Helper      // what commands are isolated with
 	own      func() []*tool.Tool // further tools; nil: none
 	ring     ring                // what keeps the key of logins; nil: a file does
+	// interrupt stops the program as a signal would, so that the next one ends it at
+	// once. Nil: nothing is done.
+	interrupt func()
 
 	out, errs *shown // stdout and stderr, for a person
 
