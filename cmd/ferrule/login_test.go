@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 const needsLogin = "needs login: ferrule servers login s"
@@ -113,20 +114,13 @@ func TestServersLogin(t *testing.T) {
 		}
 		w := newOAuthWorld(t)
 		bin := t.TempDir()
-		if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\nprintf %s \"$1\" > "+bin+"/part && mv "+bin+"/part "+bin+"/opened\n"), 0o700); err != nil { //nolint:gosec // a program
+		if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\nprintf %s \"$1\" > "+bin+"/part && mv "+bin+"/part "+bin+"/opened\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		environ := "DISPLAY=:0 PATH=" + bin + ":/usr/bin:/bin"
 		text, code := w.loginWith(w.program(nil, environ), func(address string) {
-			for range 6000 { // until the program has run
-				if got, err := os.ReadFile(filepath.Join(bin, "opened")); err == nil {
-					if string(got) != address {
-						t.Errorf("got %s opened, want %s", got, address)
-					}
-					break
-				}
-				runtime.Gosched()
-				_, _ = os.ReadDir(bin)
+			if got := waitFile(t, filepath.Join(bin, "opened")); got != address {
+				t.Errorf("got %s opened, want %s", got, address)
 			}
 			w.agrees(address)
 		})
@@ -180,6 +174,23 @@ func TestServersLogin(t *testing.T) {
 			t.Errorf("got %d, %s, want a login after all", code, text)
 		}
 	})
+}
+
+// waitFile is what a file holds, once it is there.
+func waitFile(t *testing.T, path string) string {
+	t.Helper()
+	tick, late := time.NewTicker(5*time.Millisecond), time.After(time.Minute)
+	defer tick.Stop()
+	for {
+		if text, err := os.ReadFile(path); err == nil {
+			return string(text)
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("%s: it is not there", path)
+		}
+	}
 }
 
 // sortedScopes are what a person was asked for.
