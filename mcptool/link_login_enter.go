@@ -34,7 +34,7 @@ func (s Server) LogIn(ctx context.Context, log *slog.Logger, scopes ...string) e
 	if err != nil {
 		return fmt.Errorf("server %s: %w", s.Name, err)
 	}
-	defer l.close() //nolint:contextcheck // it takes its own time, which is bounded
+	defer l.close()                  //nolint:contextcheck // it takes its own time, which is bounded
 	refusal, err := l.challenge(ctx) //nolint:bodyclose // it has none
 	if err != nil {
 		return fmt.Errorf("server %s (%s) cannot be reached: %s", s.Name, s.place(), a.clean(err))
