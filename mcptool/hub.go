@@ -49,13 +49,14 @@ type Hub struct {
 // Status is how a server stands.
 type Status struct {
 	Name     string
-	State    string // connecting, ready, waiting (to be tried again), failed, stopped
+	State    string // connecting, ready, waiting (to be tried again), needs login, failed, stopped
 	Era      string // "2025-11-25", "2026-07-28": the newest version it was reached in
 	Server   string // its own name and version
 	Tools    int    // that are offered
 	Restarts int
 	Since    time.Time // in this state
 	Why      string    // of a server that is not ready: what is wrong
+	Login    string    // how a person lets this program in where it is not, or not enough (Login.Advice)
 	// Quarantined are tools that are not offered, and Quarantined[i].Why says why.
 	Quarantined []Quarantined
 }
@@ -90,6 +91,9 @@ func (h *Hub) Start(ctx context.Context) error {
 		if s.access, err = newAccess(s.Login, h.log().With(slog.String("server", s.Name))); err != nil {
 			h.mu.Unlock()
 			return fmt.Errorf("hub: server %s: %w", s.Name, err)
+		}
+		if s.access != nil {
+			s.access.veil = h.veil("login." + s.Name)
 		}
 		servers = append(servers, s)
 	}

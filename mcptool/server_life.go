@@ -17,7 +17,8 @@ const (
 	stateConnecting = "connecting"
 	stateReady      = "ready"
 	stateWaiting    = "waiting" // to be tried again
-	stateFailed     = "failed"  // it was reached, and its tools cannot be registered
+	stateLogin      = "needs login"
+	stateFailed     = "failed" // it was reached, and its tools cannot be registered
 	stateStopped    = "stopped"
 )
 
@@ -90,11 +91,11 @@ func (s *server) live(ctx context.Context) {
 			pause = firstPause
 		}
 		s.failed(err)
-		s.enter(stateWaiting, err.Error())
+		s.enter(standing(err))
 		// Status says that it cannot be reached; the tries are for who looks for the cause.
 		s.hub.log().LogAttrs(ctx, slog.LevelDebug, "server is not there", slog.String("server", s.Name), slog.String("why", err.Error()), slog.Duration("pause", pause))
 		s.settle()
-		if !rest(ctx, jitter(pause)) {
+		if !s.rest(ctx, jitter(pause)) {
 			return
 		}
 		pause = min(2*pause, longPause)
@@ -102,6 +103,36 @@ func (s *server) live(ctx context.Context) {
 		s.restarts++
 		s.mu.Unlock()
 	}
+}
+
+// standing is the state of a server that is not there, and why it is not.
+func standing(err error) (state, why string) {
+	if login, ok := errors.AsType[*loginError](err); ok && login.needs {
+		return stateLogin, login.how
+	}
+	return stateWaiting, err.Error()
+}
+
+// loginLook is how often it is looked whether somebody has logged in elsewhere.
+const loginLook = time.Second
+
+// rest waits until the server is tried again, and reports whether ctx has not ended.
+func (s *server) rest(ctx context.Context, d time.Duration) bool {
+	s.mu.Lock()
+	login := s.state == stateLogin
+	s.mu.Unlock()
+	if !login {
+		return rest(ctx, d)
+	}
+	for ; d > 0; d -= loginLook {
+		if !rest(ctx, min(d, loginLook)) {
+			return false
+		}
+		if s.access.entered(ctx) {
+			return true
+		}
+	}
+	return true
 }
 
 // failed notes that the server's process cannot be started.
@@ -189,7 +220,7 @@ func (s *server) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Status{
-		Name: s.Name, State: s.state, Tools: len(s.tools.offered()), Restarts: s.restarts, Since: s.since, Why: s.hub.scrub(s.why),
+		Name: s.Name, State: s.state, Tools: len(s.tools.offered()), Restarts: s.restarts, Since: s.since, Why: s.hub.scrub(s.why), Login: s.hub.scrub(s.access.due()),
 		Quarantined: slices.Clone(s.tools.bad),
 	}
 	for i, q := range st.Quarantined {

@@ -60,6 +60,7 @@ func (p *program) connect(ctx context.Context, h *host, state string, o hosting)
 		return nil
 	}
 	h.unmade, h.asked = make(map[string]string), make(map[string]bool)
+	h.logins = p.loginsOf(h.config)
 	for _, s := range h.config.Servers {
 		if s.Off || !h.needs(s, o.names) {
 			continue
@@ -207,11 +208,15 @@ func (p *program) serverOf(ctx context.Context, h *host, s config.Server) (mcpto
 	if err != nil {
 		return mcptool.Server{}, err
 	}
-	return mcptool.Server{
+	made := mcptool.Server{
 		Name: s.Name, Command: s.Command, Dir: cmp.Or(s.Dir, filepath.FromSlash(h.config.Workspace)), Env: filled.Env,
 		URL: filled.URL, Header: filled.Header, Trust: trustOf(s), Believe: s.Believe, BelieveAll: s.BelieveAll,
 		Unprefixed: s.Unprefixed, Timeout: s.Timeout, AtOnce: s.AtOnce, Era: s.Era, Follow: s.Follow,
-	}, nil
+	}
+	if s.CanLogin() == nil {
+		made.Login = loginOf(h.logins, filled)
+	}
+	return made, nil
 }
 
 // What a server is that is not connected to: switched off, or not needed.

@@ -41,6 +41,7 @@ type program struct {
 	self     string              // the file of this program; "": ferrule
 	helper   sandbox.Helper      // what commands are isolated with
 	own      func() []*tool.Tool // further tools; nil: none
+	ring     ring                // what keeps the key of logins; nil: a file does
 	// interrupt stops the program as a signal would, so that the next one ends it at
 	// once. Nil: nothing is done.
 	interrupt func()
@@ -61,7 +62,7 @@ func newProgram(helper sandbox.Helper) *program {
 	if err != nil {
 		self = ""
 	}
-	return &program{self: self, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), dir: dir, now: time.Now, helper: helper}
+	return &program{self: self, ring: systemRing{}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), dir: dir, now: time.Now, helper: helper}
 }
 
 // status is an error that ends the program in a certain way.

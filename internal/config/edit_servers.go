@@ -193,6 +193,9 @@ func (s Server) pairs(dir string) (list []string) {
 		}
 		add("headers", "{"+strings.Join(header, ", ")+"}")
 	}
+	if login := s.loginPairs(); login != "" {
+		add("login", login)
+	}
 	if s.Trust != "" {
 		add("trust", s.Trust)
 	}
