@@ -4,8 +4,8 @@
 //	go run ./e2e [-direct] [-runs N] [-calls N] [-every] [-only SERVER] [-by CLIENT]
 //		[-ferrule PROGRAM] [-data DIR] [install|PART...]
 //
-// The parts are conformance, client, elicit, servers, http and fast; without one
-// all are run. Each prints what it checked as JSON lines, the last one a summary,
+// The parts are conformance, client, elicit, servers, http, losses, crowd, hostile
+// and fast; without one all are run. Each prints what it checked as JSON lines, the last one a summary,
 // and the program exits with 1 where something does not hold that must. What is
 // known not to hold yet is printed as missed and counts for neither.
 //
@@ -41,6 +41,9 @@ func parts() []part {
 		{"elicit", elicit},
 		{"servers", servers},
 		{"http", httpServers},
+		{"losses", losses},
+		{"crowd", crowd},
+		{"hostile", hostile},
 		{"fast", fast},
 	}
 }
@@ -66,7 +69,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	flags.SetOutput(log)
 	flags.BoolVar(&w.direct, "direct", false, "straight to the servers, without the gateway")
 	flags.IntVar(&w.runs, "runs", 2, "how often each suite is run")
-	flags.IntVar(&w.calls, "calls", 2000, "how many calls are measured")
+	flags.IntVar(&w.calls, "calls", 2000, "how many calls are measured; ten times that by a crowd, and a tenth of it is lost")
 	flags.BoolVar(&w.every, "every", false, "the inspector makes every call, not only some of each server")
 	flags.StringVar(&w.only, "only", "", "of servers and http: only this server")
 	flags.StringVar(&w.by, "by", "", "of servers and http: only this client: 2025, 2026 or inspector")

@@ -1,12 +1,13 @@
 // Server is an MCP server for tests, over stdio. It is written by hand, so that
 // it says exactly what a test wants and costs next to nothing.
 //
-//	server [-era 2025|2026] [-tools FILE]
+//	server [-era 2025|2026] [-tools FILE] [-count FILE] [-http ADDRESS]
 //
 // Its tool ask asks its client a question, by a request of its own in the era of
 // 2025 and by a result that asks for input in that of 2026; echo returns its
 // argument. FILE holds definitions of more tools, one JSON object a line; they are
-// listed, and echo, too.
+// listed, and echo, too. With -count it has a tool that writes down that it was
+// called; with -http it is reached over HTTP, where it asks nothing.
 package main
 
 import (
@@ -27,13 +28,21 @@ import (
 func main() {
 	era := flag.String("era", "", "the era that is spoken, 2025 or 2026; default: both")
 	file := flag.String("tools", "", "a file with definitions of more tools")
+	count := flag.String("count", "", "a file that calls of the tools count and count_read are written to")
+	address := flag.String("http", "", "the address to listen on; default: stdio")
 	flag.Parse()
 	s := &server{out: os.Stdout, era: *era, waiting: make(map[string]chan json.RawMessage)}
 	if err := s.load(*file); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
 	}
-	if err := s.serve(os.Stdin); err != nil {
+	err := s.countIn(*count)
+	if err == nil && *address != "" {
+		err = s.serveHTTP(*address)
+	} else if err == nil {
+		err = s.serve(os.Stdin)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
 	}
@@ -48,6 +57,7 @@ const (
 type server struct {
 	era   string
 	tools []json.RawMessage
+	book  *os.File // of calls; nil: none
 
 	mu      sync.Mutex
 	out     io.Writer
@@ -73,6 +83,8 @@ type params struct {
 	Arguments struct {
 		Who  string `json:"who"`
 		Text string `json:"text"`
+		ID   string `json:"id"`
+		MS   int    `json:"ms"`
 	} `json:"arguments"`
 	State     string `json:"requestState"`
 	Responses map[string]struct {
@@ -191,6 +203,8 @@ func (s *server) answer(method string, raw json.RawMessage) (result, fault any) 
 		return complete(r, modern), nil
 	case method == "tools/call" && p.Name == "ask":
 		return s.ask(p, modern), nil
+	case method == "tools/call" && s.book != nil && strings.HasPrefix(p.Name, "count"):
+		return complete(s.counted(p), modern), nil
 	case method == "tools/call":
 		return complete(text(p.Arguments.Text), modern), nil
 	}
