@@ -1,5 +1,227 @@
 package main
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
 
-func hostile(context.Context, *world, *score) error { return nil }
+// mostMemory is what the gateway may hold while twenty-four hostile servers do
+// their worst, in bytes: two messages of the longest kind (64 MiB) that are read at
+// once, twice each while they grow, their lists, and as much again that was not
+// collected yet.
+const mostMemory = 1 << 30
+
+// hostileTime is how long calls of hostile servers may take.
+const hostileTime = time.Second
+
+// hostile puts servers that do what they must not beside a good one, and measures
+// that one while they are left alone and while they are called, in turn.
+func hostile(ctx context.Context, w *world, s *score) error {
+	if w.direct {
+		return nil
+	}
+	h, err := w.hostiles(ctx)
+	if err != nil {
+		return err
+	}
+	g, err := w.up(ctx, full(), h.upstreams...)
+	if err != nil {
+		return err
+	}
+	h.url = g.url
+	if err := h.measure(ctx, s); err != nil {
+		return err
+	}
+	if held, err := sizeOf(g.cmd.Process.Pid); err == nil {
+		s.hold("memory is bounded", held.Peak <= mostMemory, held, fmt.Sprintf("at most %d MiB", mostMemory>>20))
+	} else if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if err := w.faultsOf(ctx, s, g.dir, h); err != nil {
+		return err
+	}
+	return w.orderly(ctx, s, g)
+}
+
+// hostiles are the servers.
+type hostiles struct {
+	upstreams []upstream // the first is the good one
+	url       string
+
+	loud atomic.Bool
+	mu   sync.Mutex
+	took map[string][]time.Duration // of good calls, by what went on
+}
+
+// hostileKinds are those of e2e/hostile, in the order in which they are called.
+func hostileKinds() []string {
+	return []string{"many", "long", "names", "changing", "huge", "endless", "line", "silent", "unknown", "garbage", "flood", "asks"}
+}
+
+// hostiles starts those that are reached over HTTP, and names all.
+func (w *world) hostiles(ctx context.Context) (*hostiles, error) {
+	program, err := w.build(ctx, "./e2e/hostile")
+	if err != nil {
+		return nil, err
+	}
+	good, err := w.build(ctx, "./e2e/server")
+	if err != nil {
+		return nil, err
+	}
+	h := &hostiles{upstreams: []upstream{{name: "good", command: []string{good}}}, took: make(map[string][]time.Duration)}
+	for _, kind := range hostileKinds() {
+		h.upstreams = append(h.upstreams, upstream{name: kind, command: []string{program, "-as", kind}, timeout: hostileTime, unlisted: true})
+		address, err := freeAddress(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p, err := w.start(kind, exec.Command(program, "-as", kind, "-http", address)) //nolint:gosec,noctx // built by us; it is stopped, not killed
+		if err != nil {
+			return nil, err
+		}
+		url := "http://" + address
+		if err := reachable(ctx, p, url); err != nil {
+			return nil, err
+		}
+		h.upstreams = append(h.upstreams, upstream{name: "web-" + kind, url: url, timeout: hostileTime, unlisted: true})
+	}
+	return h, nil
+}
+
+// quietTime is how long nothing hostile is called before each that is.
+const quietTime = 300 * time.Millisecond
+
+// measure calls the hostile servers one after the other, by clients of both eras,
+// and the good one all the time.
+func (h *hostiles) measure(ctx context.Context, s *score) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	var good sync.WaitGroup
+	now := &atomic.Pointer[string]{}
+	quiet := "quiet"
+	now.Store(&quiet)
+	good.Go(func() {
+		if err := h.callGood(ctx, now); err != nil && ctx.Err() == nil {
+			stop(err)
+		}
+	})
+	answers := make(map[string][]string)
+	for _, u := range h.upstreams[1:] {
+		if rest(ctx, quietTime); ctx.Err() != nil {
+			break
+		}
+		now.Store(&u.name)
+		answers[u.name] = h.provoke(ctx, u)
+		now.Store(&quiet)
+	}
+	err := context.Cause(ctx)
+	stop(nil)
+	good.Wait()
+	s.hold("the good server answers all the while", err == nil, fmt.Sprint(err), nil)
+	var unanswered []string
+	for name, all := range answers {
+		for _, a := range all {
+			if a == "" {
+				unanswered = append(unanswered, name)
+			}
+		}
+	}
+	s.note("what hostile servers' callers were told", answers)
+	s.hold("each call of a hostile server is answered", len(unanswered) == 0, unanswered, nil)
+	h.compare(s)
+	return nil
+}
+
+func rest(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// callGood calls the good server until ctx ends.
+func (h *hostiles) callGood(ctx context.Context, now *atomic.Pointer[string]) error {
+	c := &wire{url: h.url}
+	if err := c.hello(ctx); err != nil {
+		return err
+	}
+	defer c.close(context.WithoutCancel(ctx))
+	for n := 0; ; n++ {
+		during := *now.Load()
+		start := time.Now()
+		text := fmt.Sprint("good ", n)
+		result, err := c.do(ctx, "tools/call", object{"name": h.upstreams[0].prefixed("echo"), "arguments": object{"text": text}})
+		if err != nil {
+			return err
+		}
+		if got := (outcome{Result: result}).text(); got != text {
+			return fmt.Errorf("the good server: got %.200s, want %q", result, text)
+		}
+		h.mu.Lock()
+		h.took[during] = append(h.took[during], time.Since(start))
+		h.mu.Unlock()
+	}
+}
+
+// provoke has clients of both eras call a hostile server, and returns what they
+// were told; "": nothing.
+func (h *hostiles) provoke(ctx context.Context, u upstream) []string {
+	told := make([]string, 2)
+	var both sync.WaitGroup
+	for i := range told {
+		both.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, callTime)
+			defer cancel()
+			c := &wire{url: h.url, stateless: i == 1}
+			if err := c.hello(ctx); err != nil {
+				return
+			}
+			defer c.close(context.WithoutCancel(ctx))
+			result, err := c.do(ctx, "tools/call", object{"name": u.prefixed("go"), "arguments": object{}})
+			var fault rpcFault
+			switch {
+			case errors.As(err, &fault):
+				told[i] = string(fault)
+			case err == nil:
+				told[i] = (outcome{Result: result}).text()
+				told[i] = told[i][:min(len(told[i]), 200)]
+			}
+		})
+	}
+	both.Wait()
+	rest(ctx, quietTime) // what it does once it has answered counts too
+	return told
+}
+
+// compare compares how long good calls took.
+func (h *hostiles) compare(s *score) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	figures := make(map[string]string)
+	var loud []time.Duration
+	for name, all := range h.took {
+		figures[name] = p95(all).Round(10 * time.Microsecond).String()
+		if name != "quiet" {
+			loud = append(loud, all...)
+		}
+	}
+	if len(loud) == 0 || len(h.took["quiet"]) == 0 {
+		s.fail("good calls were made", figures)
+		return
+	}
+	quiet, busy := p95(h.took["quiet"]), p95(loud)
+	s.note("p95 of good calls, by which hostile server is called", figures)
+	s.hold("the good server's p95 at most doubles", busy <= 2*quiet, object{
+		"ratio": float64(busy) / float64(quiet), "p95": busy.String(), "quiet": quiet.String(), "calls": len(loud) + len(h.took["quiet"]),
+	}, "at most 2.00")
+}
+
+func p95(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)*95/100]
+}
