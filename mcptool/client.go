@@ -125,7 +125,7 @@ func (c *client) requested(ctx context.Context, m message, to stream) {
 	}
 	if state, _ := member(m.params, "requestState"); state != nil && kindOf(state) != 'n' {
 		d.cancel(nil)
-		refuse(&Fault{Code: codeInvalidParams, Message: "requestState: no call waits for it: it is not known, used already or expired"})
+		refuse(&Fault{Code: codeInvalidParams, Message: d.refused(textMember(m.params, "requestState"))})
 		return
 	}
 	d.attach(ctx, l)

@@ -32,7 +32,9 @@ type watcher struct {
 	real   bool            // the tool counts itself
 	said   strings.Builder // output that was not sent yet
 	asking *time.Timer
-	waits  int // questions without an answer
+	waits  int    // questions without an answer
+	asked  string // the last question, by its id
+	turn   int    // that it was put in
 	ended  bool
 }
 
@@ -51,6 +53,7 @@ func (w *watcher) observe(e audit.Event) {
 			w.d.mu.Unlock()
 		}
 	case audit.Asked:
+		w.put(&e)
 		w.wait(1)
 	case audit.Answered:
 		w.wait(-1)
@@ -59,6 +62,15 @@ func (w *watcher) observe(e audit.Event) {
 			w.update(e.Update) // a server tells its progress itself
 		}
 	default:
+	}
+}
+
+// put remembers a question.
+func (w *watcher) put(e *audit.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.asked = e.Question; e.Request != nil {
+		w.turn = e.Request.Turn
 	}
 }
 

@@ -1,6 +1,7 @@
 package mcptool
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -27,7 +28,18 @@ type house struct {
 	stop    context.CancelFunc
 	lists   listCache
 	crew    crew // that requests run on
+	waiting waiting
+	secret  [32]byte // that states are sealed with
+	sealing sync.Once
 }
+
+// key is what states are sealed with: those of another process are expired.
+func (h *house) key() []byte {
+	h.sealing.Do(func() { _, _ = rand.Read(h.secret[:]) }) // it never fails
+	return h.secret[:]
+}
+
+func (g *Gateway) patience() time.Duration { return cmp.Or(g.Patience, waitTime) }
 
 // statelessKey names the session of clients that have none of their own.
 type statelessKey struct{ tenant, principal, name string }

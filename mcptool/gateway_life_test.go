@@ -72,7 +72,7 @@ func TestGatewayHeld(t *testing.T) {
 		k := meet(t, gatewayOf(t, allowing(), map[string]*testServer{"s": asksOnce()}), newEra)
 		k.c.mu.Lock()
 		for range maxHeld {
-			k.c.held[newState()] = newDialogue(k.c, nil, message{method: "tools/call"})
+			k.c.held[ownState+random()] = newDialogue(k.c, nil, message{method: "tools/call"})
 		}
 		k.c.mu.Unlock()
 		if got := callText(k.must("tools/call", `{"name":"s__ask"}`)); !strings.Contains(got, errManyHeld.Error()) {

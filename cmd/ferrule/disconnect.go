@@ -33,7 +33,7 @@ func (p *program) disconnectClient(m mcpClient, f connecting) error {
 	list := make([]restored, 0, 2)
 	r, err := putBack(path, old, func(now []byte) (back []byte, same bool, err error) { return serversBack(m, now, old) })
 	if err != nil {
-		return fmt.Errorf("disconnect: %s: %w: put %s back by hand", path, err, before(path))
+		return err
 	}
 	list = append(list, r)
 	if rules != "" {
@@ -47,7 +47,7 @@ func (p *program) disconnectClient(m mcpClient, f connecting) error {
 				return back, false, err
 			})
 			if err != nil {
-				return fmt.Errorf("disconnect: %s: %w: put %s back by hand", rules, err, before(rules))
+				return err
 			}
 			list = append(list, r)
 		}
@@ -61,8 +61,13 @@ func (p *program) disconnectClient(m mcpClient, f connecting) error {
 }
 
 // putBack is what a file becomes. back says what of it as it is now.
-func putBack(path string, old []byte, back func(now []byte) ([]byte, bool, error)) (restored, error) {
-	r := restored{path: path}
+func putBack(path string, old []byte, back func(now []byte) ([]byte, bool, error)) (r restored, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("disconnect: %s: %w: put %s back by hand", path, err, before(path))
+		}
+	}()
+	r.path = path
 	now, err := readClient(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // it was taken away: what it was comes back

@@ -147,10 +147,13 @@ func (h *host) needs(s config.Server, names []string) bool {
 		if h.rt.Has(name) {
 			return false
 		}
-		of := slices.IndexFunc(h.config.Servers, func(o config.Server) bool { return strings.HasPrefix(name, o.Name+"__") })
+		of := slices.IndexFunc(h.config.Servers, func(o config.Server) bool { return ofServer(name, o) })
 		return of < 0 || h.config.Servers[of].Name == s.Name
 	})
 }
+
+// ofServer reports whether a tool has the name of a server in front.
+func ofServer(tool string, s config.Server) bool { return strings.HasPrefix(tool, s.Name+"__") }
 
 // serverOf is a server as it is connected to, with the values that it is given.
 func (p *program) serverOf(ctx context.Context, h *host, s config.Server) (mcptool.Server, error) {

@@ -45,7 +45,7 @@ func (f *serving) gateway(h *host, log *slog.Logger) *mcptool.Gateway {
 		return mcptool.Mode(word)
 	}
 	return &mcptool.Gateway{
-		Runtime: h.rt, Hub: h.hub, Name: client, Version: thisVersion().Version, Names: l.Names, Log: log,
+		Runtime: h.rt, Hub: h.hub, Name: client, Version: thisVersion().Version, Names: l.Names, ApproveElsewhere: l.Elsewhere, Log: log,
 		Mode: func(name string) mcptool.Mode {
 			if f.tools != "" {
 				return mode(f.tools)

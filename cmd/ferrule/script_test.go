@@ -48,7 +48,8 @@ var update = flag.Bool("update", false, "write what the commands of testdata/*.t
 // and what follows is what it prints: standard error behind "! ", and the exit
 // status, where it is not 0, in brackets. For the names of writers, for keys and for
 // the time of a head, which are others each time, stand WRITER, KEY and TIME. In files
-// $SERVER is a program that is an MCP server where FERRULE_TEST_SERVER is set.
+// $SERVER is a program that is an MCP server where FERRULE_TEST_SERVER is set (and GORACE:
+// testServer says why).
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob("testdata/*.txtar")

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"testing"
@@ -18,6 +19,13 @@ func testBinary(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return exe
+}
+
+// testServer is the test binary as a server of ferrule.yaml. A program with the race
+// detector in it waits a second before it ends, and so would who stops it.
+func testServer(t *testing.T) string {
+	t.Helper()
+	return fmt.Sprintf("{command: %q, env: {%s: \"1\", GORACE: atexit_sleep_ms=0}}", testBinary(t), beServer)
 }
 
 // serveTest is a small MCP server of the old era. Its tools say what they were given,
