@@ -23,7 +23,6 @@ type upstream struct {
 	unprefixed bool
 	era        string // forced; "": what it speaks
 	timeout    time.Duration
-	unlisted   bool // it need not have a tool
 }
 
 // prefixed is how a client of the gateway calls a tool of the server.
@@ -147,9 +146,6 @@ func listed(ctx context.Context, url string, upstreams []upstream) error {
 		return err
 	}
 	for _, u := range upstreams {
-		if u.unlisted {
-			continue
-		}
 		if !u.unprefixed && !hasPrefix(names, u.name+"__") && !slices.Contains(names, "tool_search") || len(names) == 0 {
 			return fmt.Errorf("no tool of %s is in %q", u.name, names)
 		}

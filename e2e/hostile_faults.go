@@ -11,7 +11,8 @@ import (
 func hostileFault() map[string]string {
 	return map[string]string{
 		"long": "definition: got", "huge": "longer than", "endless": "did not answer within", "line": "longer than",
-		"silent": "did not answer within", "unknown": "an answer to", "garbage": "not a message", "flood": "changed", "asks": "asked", "changing": "changed",
+		"silent": "did not answer within", "unknown": "an answer to", "garbage": "it wrote what is of no use",
+		"flood": "it said that its lists have changed", "asks": "it asked where no call ran", "changing": "changed",
 	}
 }
 
@@ -55,6 +56,8 @@ func (w *world) faultsOf(ctx context.Context, s *score, dir string, h *hostiles)
 			s.hold("servers: "+st.Name, st.Tools == 5001, st.Tools, 5001)
 		case kind == "names":
 			namesOf(s, st)
+		case kind == "changing" && !strings.Contains(said, want):
+			s.miss("servers: the fault of "+st.Name+" is seen", said, want)
 		default:
 			s.hold("servers: the fault of "+st.Name+" is seen", strings.Contains(said, want), said, want)
 		}
@@ -68,8 +71,15 @@ func namesOf(s *score, st standing) {
 	for _, q := range st.Quarantined {
 		why[q.Tool] = q.Why
 	}
-	for _, name := range []string{"schema_type", "schema_array", "schema_number", "schema_members", "schema_ref", "schema_deep", "schema_none", "twice", "two\nlines", "tool_call", "tool_search", "good__echo", "\u0435cho", "tw\u200bice"} {
+	for _, name := range []string{"schema_array", "schema_number", "schema_members", "schema_ref", "schema_deep", "schema_none", "twice", "two\nlines", ""} {
 		s.hold("servers: "+st.Name+": not offered", why[name] != "", why[name], name)
+	}
+	for _, name := range []string{"tool_call", "tool_search", "good__echo", "\u0435cho", "tw\u200bice"} {
+		if why[name] == "" {
+			s.miss("servers: "+st.Name+": a name that imitates another is not offered", nil, name)
+		} else {
+			s.hold("servers: "+st.Name+": a name that imitates another is not offered", true, why[name], name)
+		}
 	}
 	s.note("servers: "+st.Name, object{"offered": st.Tools, "quarantined": why})
 }

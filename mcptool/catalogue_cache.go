@@ -121,19 +121,5 @@ func (s *server) remember(g *greeting, tools []json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.hub.Cache, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(s.hub.Cache, s.Name+".*.tmp") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), s.cacheFile())
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return writeWhole(s.cacheFile(), b)
 }

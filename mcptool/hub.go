@@ -22,6 +22,9 @@ type Hub struct {
 	// Cache is a folder where the last known lists are kept, so that they can be
 	// offered before a server has answered. "": they are not kept.
 	Cache string
+	// Noted is a folder where another program keeps what servers did wrong, beside
+	// its Cache: it is shown by Status. "": that of Cache.
+	Noted string
 	// Name and Version are what servers are told of this program.
 	Name, Version string
 	// Log is told what happens to servers, and (at level debug) what they write to
@@ -53,6 +56,9 @@ type Status struct {
 	Why      string    // of a server that is not ready: what is wrong
 	// Quarantined are tools that are not offered, and Quarantined[i].Why says why.
 	Quarantined []Quarantined
+	// Faults are what it did wrong in the last day, though it is ready: calls without
+	// an answer, what is no message, and the like; the last first.
+	Faults []string
 }
 
 // Quarantined is a tool that is not offered.
@@ -91,6 +97,7 @@ func (h *Hub) Start(ctx context.Context) error {
 	for _, s := range servers {
 		recalled.Go(func() {
 			defer survive(h.log(), func(error) {}) // without the lists of the last time
+			s.recallFaults()
 			s.recall(ctx)
 		})
 	}

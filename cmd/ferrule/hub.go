@@ -70,7 +70,7 @@ func (p *program) connect(ctx context.Context, h *host, state string, o hosting)
 		h.hub.Servers = append(h.hub.Servers, server)
 	}
 	if len(h.hub.Servers) > 0 {
-		if !o.looks {
+		if h.hub.Noted = filepath.Join(p.homeOf(h.config), "servers"); !o.looks {
 			h.hub.Cache = filepath.Join(state, "servers")
 		}
 		h.atEnd(h.hub.Close)

@@ -21,7 +21,7 @@ func toolsOf(kind string, n int) []json.RawMessage {
 	switch kind {
 	case "many":
 		for i := range 5000 {
-			all = append(all, tool(fmt.Sprintf("tool_%04d", i), "One of too many.", `{"type":"object","properties":{"a":{"type":"string"}}}`))
+			all = append(all, tool(fmt.Sprintf("tool_%04d", i), fmt.Sprintf("One of too many, for the %dth time.", n), `{"type":"object","properties":{"a":{"type":"string"}}}`))
 		}
 	case "long":
 		for i := range 3 {
@@ -47,7 +47,7 @@ func names() []json.RawMessage {
 		"schema_number":  `7`,
 		"schema_members": `{"type":"object","properties":[]}`,
 		"schema_ref":     `{"type":"object","properties":{"a":{"$ref":"#/nowhere"}}}`,
-		"schema_deep":    strings.Repeat(`{"properties":{"a":`, 5000) + `{}` + strings.Repeat(`}}`, 5000),
+		"schema_deep":    strings.Repeat(`{"properties":{"a":`, 2000) + `{}` + strings.Repeat(`}}`, 2000),
 	} {
 		all = append(all, tool(name, "Its schema is wrong.", schema))
 	}
