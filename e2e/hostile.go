@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,7 +61,9 @@ type hostiles struct {
 
 // hostileKinds are those of e2e/hostile, in the order in which they are called.
 func hostileKinds() []string {
-	return []string{"many", "long", "names", "changing", "huge", "endless", "line", "silent", "unknown", "garbage", "flood", "asks"}
+	return []string{ // the first four lie about their tools
+		"many", "long", "names", "changing", "huge", "endless", "line", "silent", "unknown", "garbage", "flood", "asks",
+	}
 }
 
 // hostiles starts those that are reached over HTTP, and names all.
@@ -147,7 +150,7 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// goodEvery is how long after each good call the next is begun.
+// goodEvery is how long after the beginning of each good call the next is begun.
 const goodEvery = 10 * time.Millisecond
 
 // callGood calls the good server until ctx ends.
@@ -157,14 +160,12 @@ func (h *hostiles) callGood(ctx context.Context, now *atomic.Pointer[string]) er
 		return err
 	}
 	defer c.close(context.WithoutCancel(ctx))
-	// Calls are begun at fixed times, and what each takes is counted from then: one
-	// that was held up holds up those behind it, which counts too.
-	begin := time.Now()
+	start := time.Now()
 	for n := 0; ; n++ {
-		start := begin.Add(time.Duration(n) * goodEvery)
 		if rest(ctx, time.Until(start)); ctx.Err() != nil {
 			return nil
 		}
+		start = time.Now()
 		during := *now.Load()
 		text := fmt.Sprint("good ", n)
 		result, err := c.do(ctx, "tools/call", object{"name": h.upstreams[0].prefixed("echo"), "arguments": object{"text": text}})
@@ -175,8 +176,13 @@ func (h *hostiles) callGood(ctx context.Context, now *atomic.Pointer[string]) er
 			return fmt.Errorf("the good server: got %.200s, want %q", result, text)
 		}
 		h.mu.Lock()
-		h.took[during] = append(h.took[during], time.Since(start))
+		// Those that would have been begun while this one was held up count too: else
+		// the worse it is, the less of it is seen.
+		for took := time.Since(start); took > 0; took -= goodEvery {
+			h.took[during] = append(h.took[during], took)
+		}
 		h.mu.Unlock()
+		start = start.Add(goodEvery)
 	}
 }
 
@@ -206,7 +212,13 @@ func (h *hostiles) provoke(ctx context.Context, u upstream) []string {
 		})
 	}
 	both.Wait()
-	rest(ctx, quietTime) // what it does once it has answered counts too
+	// What it does once it has answered counts too; a list is asked for anew, and
+	// judged, within a while.
+	if after := quietTime; slices.Contains(hostileKinds()[:4], strings.TrimPrefix(u.name, "web-")) {
+		rest(ctx, 5*after)
+	} else {
+		rest(ctx, after)
+	}
 	return told
 }
 

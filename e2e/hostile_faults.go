@@ -23,7 +23,7 @@ type standing struct {
 	Why         string `json:"why"`
 	Tools       int    `json:"tools"`
 	Quarantined []struct {
-		Tool string `json:"tool"`
+		Tool string `json:"name"`
 		Why  string `json:"why"`
 	} `json:"quarantined"`
 	Faults []string `json:"faults"`

@@ -1,6 +1,7 @@
 package mcptool
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -19,9 +20,15 @@ const maxDefinition = 1 << 20
 // is merely wrong in it is left out.
 func (s *server) listed(raw json.RawMessage) *listedTool {
 	t := &listedTool{raw: raw, name: textMember(raw, "name")}
+	if len(raw) <= maxDefinition {
+		t.raw = bytes.Clone(raw) // else one tool would hold the memory of the whole list
+	}
 	if err := s.define(t); err != nil {
 		t.tool, t.tidy, t.why, t.final = nil, nil, err.Error(), true
 		t.name = short(t.name)
+	}
+	if len(raw) > maxDefinition {
+		t.raw, t.final = nil, false // it is judged again as soon as it is seen
 	}
 	return t
 }
