@@ -14,9 +14,10 @@ import (
 
 // mostMemory is what the gateway may hold while twenty-four hostile servers do
 // their worst, in bytes: two messages of the longest kind (64 MiB) that are read at
-// once, twice each while they grow, their lists, and as much again that was not
-// collected yet.
-const mostMemory = 1 << 30
+// once, more than twice each while they grow (300 MB); two lists of 5,000 tools, and
+// the new ones while the old are there (500 MB); two of 30 MB; and as much again that
+// was not collected yet.
+const mostMemory = 2 << 30
 
 // hostileTime is how long calls of hostile servers may take.
 const hostileTime = time.Second
@@ -78,6 +79,9 @@ func (w *world) hostiles(ctx context.Context) (*hostiles, error) {
 	}
 	h := &hostiles{upstreams: []upstream{{name: "good", command: []string{good}}}, took: make(map[string][]time.Duration)}
 	for _, kind := range hostileKinds() {
+		if w.only != "" && w.only != kind {
+			continue
+		}
 		patience := hostileTime
 		if kind == "huge" || kind == "line" {
 			patience = 10 * time.Second // until it is too long

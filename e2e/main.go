@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	flags.IntVar(&w.runs, "runs", 2, "how often each suite is run")
 	flags.IntVar(&w.calls, "calls", 2000, "how many calls are measured; ten times that by a crowd, and a tenth of it is lost")
 	flags.BoolVar(&w.every, "every", false, "the inspector makes every call, not only some of each server")
-	flags.StringVar(&w.only, "only", "", "of servers and http: only this server")
+	flags.StringVar(&w.only, "only", "", "of servers, http and hostile: only this server")
 	flags.StringVar(&w.by, "by", "", "of servers and http: only this client: 2025, 2026 or inspector")
 	flags.StringVar(&w.program, "ferrule", "", "the program; default: it is built")
 	flags.StringVar(&w.data, "data", "../shared/data", "the folder of data sets")
