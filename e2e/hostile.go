@@ -45,7 +45,7 @@ func hostile(ctx context.Context, w *world, s *score) error {
 	} else if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
-	if err := w.faultsOf(ctx, s, g.dir, h); err != nil {
+	if err := w.faultsOf(ctx, s, g.dir); err != nil {
 		return err
 	}
 	return w.orderly(ctx, s, g)

@@ -30,7 +30,7 @@ type standing struct {
 }
 
 // faultsOf checks that each fault is seen in `ferrule servers`.
-func (w *world) faultsOf(ctx context.Context, s *score, dir string, h *hostiles) error {
+func (w *world) faultsOf(ctx context.Context, s *score, dir string) error {
 	cmd := exec.CommandContext(ctx, w.program, "servers", "--json") //nolint:gosec // the program under test
 	cmd.Dir, cmd.Env = dir, w.home(dir)
 	out, err := output(ctx, "ferrule servers", cmd)
