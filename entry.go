@@ -176,7 +176,7 @@ func (r *registry) bare(s tool.Source, base bool, wire string) bool {
 // another. It uses the static form.
 func definitionDigest(s tool.Source, i *tool.Info) string {
 	rest, _ := json.Marshal([]any{i.Open, i.Claims, i.Approval, i.Secrets, i.Isolation}) // all of it plain data
-	return policy.Digest(s.Name, i.Name, i.Description, string(i.Input), string(i.Output), string(rest))
+	return policy.Digest(s.Name, i.Name, i.Description, string(i.Input), string(i.Output), string(rest), i.Pin)
 }
 
 // isDynamic reports whether sessions may see it differently.

@@ -67,7 +67,7 @@ func (s *server) recall(ctx context.Context) {
 		for i, text := range known.Tools {
 			tools[i] = asJSON(text)
 		}
-		_, err = s.register(s.catalogue(ctx, tools)) //nolint:contextcheck // registering has none
+		_, err = s.offer(ctx, s.catalogue(ctx, tools))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.hub.log().LogAttrs(ctx, slog.LevelWarn, "what was kept of a server is not used", slog.String("server", s.Name), slog.String("why", err.Error()))

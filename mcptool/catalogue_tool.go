@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/ferrule-dev/ferrule/schema"
@@ -27,8 +28,9 @@ func (s *server) listed(raw json.RawMessage) *listedTool {
 		t.tool, t.tidy, t.why, t.final = nil, nil, err.Error(), true
 		t.name = short(t.name)
 	}
-	if len(raw) > maxDefinition {
-		t.raw, t.final = nil, false // it is judged again as soon as it is seen
+	t.made = t.tool
+	if len(raw) > maxDefinition { // what stands for it is short, and judged the same
+		t.raw = setMembers(nil, pair{"name", quote(t.name)}, pair{"tooLong", strconv.AppendInt(nil, int64(len(raw)), 10)})
 	}
 	return t
 }
@@ -47,11 +49,13 @@ func (s *server) define(t *listedTool) error {
 		return fmt.Errorf("name: got %s, want a string", kindName(kindOf(name)))
 	}
 	t.tidy = tidied(t.raw)
+	t.pin = pinSumOf(t.raw)
 	info := tool.Info{
 		Name: t.name, Description: description(t.tidy), Claims: claimsOf(t.tidy),
 		// The server judges what its schema does not say, keeps its own time (it is
 		// stopped while a client is asked) and is told when a call is given up.
 		Open: true, Timeout: tool.Unlimited, Cancel: true, Cooperative: true,
+		Pin: t.pin.digest,
 	}
 	if always, ok := metaMember(t.tidy, "anthropic/alwaysLoad"); ok {
 		info.AlwaysLoad = kindOf(always) == 't'

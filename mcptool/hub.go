@@ -25,6 +25,10 @@ type Hub struct {
 	// Noted is a folder where another program keeps what servers did wrong, beside
 	// its Cache: it is shown by Status. "": that of Cache.
 	Noted string
+	// Pins is a folder where it is kept what the tools of servers were when they were
+	// accepted ([Pins]): a tool that has changed since is not offered until somebody
+	// accepts it. "": nothing is pinned.
+	Pins string
 	// Name and Version are what servers are told of this program.
 	Name, Version string
 	// Log is told what happens to servers, and (at level debug) what they write to
@@ -42,6 +46,7 @@ type Hub struct {
 	own      map[ownKey]*ownAudience // of sessions that have no client
 	end      context.CancelFunc
 	going    sync.WaitGroup // the lives of servers
+	ward     ward
 }
 
 // Status is how a server stands.
@@ -82,6 +87,10 @@ func (h *Hub) Start(ctx context.Context) error {
 			h.mu.Unlock()
 			return fmt.Errorf("hub: %w", err)
 		}
+		if trust, lowered := h.Runtime.Trust[h.Servers[i].Name]; h.Servers[i].Follow && lowered && trust < tool.Own {
+			h.mu.Unlock()
+			return fmt.Errorf("hub: server %s: it may not be followed: Runtime.Trust says %s, want own", h.Servers[i].Name, trust)
+		}
 		s := newServer(h, h.Servers[i])
 		var err error
 		if s.access, err = newAccess(s.Login, h.log().With(slog.String("server", s.Name))); err != nil {
@@ -92,6 +101,9 @@ func (h *Hub) Start(ctx context.Context) error {
 	}
 	ctx, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	h.servers = servers
+	h.ward.warn = func(err error) {
+		h.log().LogAttrs(ctx, slog.LevelWarn, "servers are left behind should this program be killed: nothing can watch over them", slog.Any("error", err))
+	}
 	h.mu.Unlock()
 	var recalled sync.WaitGroup
 	for _, s := range servers {
@@ -104,6 +116,9 @@ func (h *Hub) Start(ctx context.Context) error {
 	recalled.Wait()
 	for _, s := range servers {
 		h.going.Go(func() { s.live(ctx) })
+	}
+	if h.Pins != "" {
+		h.going.Go(func() { h.attendPins(ctx, servers) })
 	}
 	return nil
 }
@@ -130,8 +145,8 @@ func (h *Hub) Status() []Status {
 	return all
 }
 
-// Close ends all connections, and waits for the children until ctx ends. The tools
-// stay registered; calls of them fail.
+// Close ends all connections, and waits for the children until ctx ends: those that
+// are left then are killed. The tools stay registered; calls of them fail.
 func (h *Hub) Close(ctx context.Context) error {
 	h.mu.Lock()
 	servers, end := h.servers, h.end
@@ -149,11 +164,13 @@ func (h *Hub) Close(ctx context.Context) error {
 		}
 		closing.Wait()
 		h.going.Wait()
+		h.ward.close()
 	}()
 	select {
 	case <-done:
 		return nil
 	case <-ctx.Done():
+		h.ward.kill()
 		return fmt.Errorf("hub: servers have not all ended: %w", context.Cause(ctx))
 	}
 }

@@ -81,9 +81,10 @@ func TestServerFaults(t *testing.T) {
 func TestLongDefinitionNotKept(t *testing.T) {
 	long := `{"name":"long","description":"` + strings.Repeat("x", maxDefinition) + `","inputSchema":{"type":"object"}}`
 	s := serverOf(t, &testServer{methods: map[string]method{"tools/list": lists(long, plainTool("short"))}})
+	s.repin(t.Context()) // which judges what was kept
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.tools.bad) != 1 || !strings.Contains(s.tools.bad[0].Why, "bytes, want at most") {
+	if len(s.tools.bad) != 1 || s.tools.bad[0].Tool != "long" || !strings.Contains(s.tools.bad[0].Why, "bytes, want at most") {
 		t.Errorf("got %+v, want why it is not offered", s.tools.bad)
 	}
 	for _, d := range s.tools.tools {

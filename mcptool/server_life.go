@@ -30,6 +30,7 @@ type server struct {
 	settle  func()
 	wake    chan struct{} // something is in changed
 	listing chan struct{} // holds one: whoever asks for a list that is not kept
+	pins    pinning
 
 	mu       sync.Mutex
 	state    string
@@ -54,7 +55,7 @@ type server struct {
 }
 
 func newServer(h *Hub, s Server) *server {
-	s.scrub = h.scrub
+	s.scrub, s.ward = h.scrub, &h.ward
 	made := &server{
 		Server: s, hub: h,
 		settled: make(chan struct{}), wake: make(chan struct{}, 1), listing: make(chan struct{}, 1),
