@@ -42,6 +42,7 @@ var architecture = map[string]arrows{
 	"cmd/ferrule":          {ours: ". audit builtin durable internal/config internal/lock internal/terminal mcptool policy policy/cedar sandbox schema secret secret/keyring store tool undo", third: "github.com/aymanbagabas/go-udiff github.com/charmbracelet/x/term github.com/spf13/cobra github.com/spf13/pflag"},
 	"e2e":                  {ours: "tokens"},
 	"e2e/client":           {ours: ". mcptool policy tool"},
+	"e2e/hostile":          {},
 	"e2e/sdkserver":        {third: "github.com/modelcontextprotocol/go-sdk/mcp"},
 	"e2e/server":           {},
 	"eval":                 {ours: "schema shell tool"},

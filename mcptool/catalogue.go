@@ -3,6 +3,7 @@ package mcptool
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -108,17 +109,20 @@ func (s *server) catalogue(ctx context.Context, defs []json.RawMessage) *catalog
 	ctx, cancel := context.WithTimeoutCause(ctx, judgeTime, fmt.Errorf("the tools before it took longer to check than %s", judgeTime))
 	defer cancel()
 	s.mu.Lock()
-	had := make(map[string]*listedTool, len(s.tools.tools))
+	had := make(map[[sha256.Size]byte]*listedTool, len(s.tools.tools))
 	for _, t := range s.tools.tools {
 		if t.made != nil || t.final {
-			had[string(t.raw)] = t
+			had[sha256.Sum256(t.raw)] = t
 		}
 	}
 	s.mu.Unlock()
 	c := &catalogue{tools: make([]*listedTool, 0, len(defs))}
 	names := make(map[string]bool, len(defs))
 	for _, raw := range defs {
-		t := had[string(raw)]
+		var t *listedTool
+		if len(raw) <= maxDefinition {
+			t = had[sha256.Sum256(raw)]
+		}
 		switch {
 		case t != nil:
 			t = t.asMade()

@@ -22,6 +22,9 @@ type Hub struct {
 	// Cache is a folder where the last known lists are kept, so that they can be
 	// offered before a server has answered. "": they are not kept.
 	Cache string
+	// Noted is a folder where another program keeps what servers did wrong, beside
+	// its Cache: it is shown by Status. "": that of Cache.
+	Noted string
 	// Pins is a folder where it is kept what the tools of servers were when they were
 	// accepted ([Pins]): a tool that has changed since is not offered until somebody
 	// accepts it. "": nothing is pinned.
@@ -59,6 +62,9 @@ type Status struct {
 	Login    string    // how a person lets this program in where it is not, or not enough (Login.Advice)
 	// Quarantined are tools that are not offered, and Quarantined[i].Why says why.
 	Quarantined []Quarantined
+	// Faults are what it did wrong in the last day, though it is ready: calls without
+	// an answer, what is no message, and the like; the last first.
+	Faults []string
 }
 
 // Quarantined is a tool that is not offered.
@@ -107,6 +113,7 @@ func (h *Hub) Start(ctx context.Context) error {
 	for _, s := range servers {
 		recalled.Go(func() {
 			defer survive(h.log(), func(error) {}) // without the lists of the last time
+			s.recallFaults()
 			s.recall(ctx)
 		})
 	}

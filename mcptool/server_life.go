@@ -49,6 +49,7 @@ type server struct {
 	changes  map[string]int      // of each list, ever
 	changed  map[string]bool     // lists, not looked at yet
 	toldOne  bool                // a client, that its tools have changed
+	faults   faultNotes
 	lanes    map[audience]*lane
 	children int // processes of clients
 	closed   bool
@@ -89,6 +90,9 @@ func (s *server) live(ctx context.Context) {
 		}
 		if lasted >= upTime {
 			pause = firstPause
+		}
+		if lasted > 0 {
+			s.fault(faultBroken, err.Error())
 		}
 		s.failed(err)
 		s.enter(standing(err))
@@ -179,7 +183,7 @@ func (s *server) connection(ctx context.Context) (lasted time.Duration, err erro
 	s.lacks = [2]bool{} // it may be another program by now
 	s.mu.Unlock()
 	defer survive(s.hub.log(), func(fault error) { err = fault })
-	l, err := s.reach(ctx, s.hub.introduction(), &listener{notified: s.heard, requested: refuse})
+	l, err := s.reach(ctx, s.hub.introduction(), &listener{notified: s.heard, requested: s.asked, faulty: s.wrote})
 	if err != nil {
 		return 0, err
 	}
@@ -221,7 +225,10 @@ func (s *server) status() Status {
 	defer s.mu.Unlock()
 	st := Status{
 		Name: s.Name, State: s.state, Tools: len(s.tools.offered()), Restarts: s.restarts, Since: s.since, Why: s.hub.scrub(s.why), Login: s.hub.scrub(s.access.due()),
-		Quarantined: slices.Clone(s.tools.bad),
+		Quarantined: slices.Clone(s.tools.bad), Faults: s.faults.told(),
+	}
+	for i, text := range st.Faults {
+		st.Faults[i] = s.hub.scrub(text)
 	}
 	for i, q := range st.Quarantined {
 		st.Quarantined[i] = Quarantined{s.hub.scrub(q.Tool), s.hub.scrub(q.Why)}
@@ -278,6 +285,7 @@ func (s *server) close() {
 		closing.Go(ln.close)
 	}
 	closing.Wait()
+	s.saveFaults()
 	s.access.close()
 }
 
@@ -300,6 +308,18 @@ func (h *Hub) info() json.RawMessage {
 		version = "0" // servers want one
 	}
 	return setMembers(nil, pair{"name", quote(name)}, pair{"version", quote(version)})
+}
+
+// wrote takes what came that was of no use.
+func (s *server) wrote(text string) { s.fault(faultWrote, text) }
+
+// asked refuses what the server asks of the hub itself.
+func (s *server) asked(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	result, err := refuse(ctx, method, params)
+	if err != nil {
+		s.fault(faultAsked, short(method))
+	}
+	return result, err
 }
 
 // refuse answers what a server asks where no client is.

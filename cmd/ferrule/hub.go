@@ -74,6 +74,7 @@ func (p *program) connect(ctx context.Context, h *host, state string, o hosting)
 		h.hub.Servers = append(h.hub.Servers, server)
 	}
 	if len(h.hub.Servers) > 0 {
+		h.hub.Noted = filepath.Join(p.homeOf(h.config), "servers")
 		h.hub.Pins = filepath.Join(state, pinsDir)
 		if o.looks {
 			if err := copyPins(p.homeOf(h.config), state); err != nil {

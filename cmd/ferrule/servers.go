@@ -20,7 +20,8 @@ func (p *program) serversCommand() *cobra.Command {
 		Short: "List the MCP servers, and add and remove them",
 		Long: `List the MCP servers of ferrule.yaml: each is connected to, and how it stands is
 printed. These are connections of this command: those of a ` + "`ferrule up`" + ` that runs have
-states of their own, which it prints. add, remove and import change the file, and
+states of their own, which it prints; but what servers did wrong in the last day, while
+calls ran, is told of all of them. add, remove and import change the file, and
 leave the rest of it as it is; an ` + "`up`" + ` that runs sees that when it is started again.`,
 		Args: known,
 		RunE: p.do(func(cmd *cobra.Command, _ []string) error { return p.listServers(cmd.Context()) }),
@@ -48,10 +49,11 @@ type standing struct {
 	Why         string   `json:"why,omitempty"`
 	Login       string   `json:"login,omitempty"` // what a person runs to log in
 	Quarantined []absent `json:"quarantined"`
+	Faults      []string `json:"faults,omitempty"` // what it did wrong, the last first
 }
 
 func standingOf(s mcptool.Status) standing {
-	one := standing{s.Name, s.State, s.Era, s.Server, s.Tools, s.Restarts, s.Why, s.Login, []absent{}}
+	one := standing{s.Name, s.State, s.Era, s.Server, s.Tools, s.Restarts, s.Why, s.Login, []absent{}, s.Faults}
 	for _, q := range s.Quarantined {
 		one.Quarantined = append(one.Quarantined, absent{q.Tool, q.Why})
 	}
@@ -82,6 +84,9 @@ func (p *program) listServers(ctx context.Context) error {
 			}
 			if s.Login != "" && why == "" {
 				why = "needs login: " + s.Login
+			}
+			if n := len(s.Faults); n > 0 && why == "" {
+				why = s.Faults[0]
 			}
 			rows = append(rows, []string{s.Name, s.State, s.Era, strconv.Itoa(s.Tools), strconv.Itoa(s.Restarts), why})
 		}

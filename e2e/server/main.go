@@ -1,14 +1,16 @@
 // Server is an MCP server for tests, over stdio. It is written by hand, so that
 // it says exactly what a test wants and costs next to nothing.
 //
-//	server [-era 2025|2026] [-tools FILE] [-reads] [-open FILE]
+//	server [-era 2025|2026] [-tools FILE] [-reads] [-open FILE] [-count FILE] [-http ADDRESS]
 //
 // Its tool ask asks its client a question, by a request of its own in the era of
 // 2025 and by a result that asks for input in that of 2026; echo returns its
 // argument. FILE holds definitions of more tools, one JSON object a line; they are
 // listed, and echo, too. With -reads ask says that it only reads, so that its calls
 // may run side by side. To the FILE of -open, which many processes may share, + is
-// written when a question is asked and - when its answer has come.
+// written when a question is asked and - when its answer has come. With -count it has
+// a tool that writes down that it was called; with -http it is reached over HTTP,
+// where it asks nothing.
 package main
 
 import (
@@ -29,6 +31,8 @@ import (
 func main() {
 	era := flag.String("era", "", "the era that is spoken, 2025 or 2026; default: both")
 	file := flag.String("tools", "", "a file with definitions of more tools")
+	count := flag.String("count", "", "a file that calls of the tools count and count_read are written to")
+	address := flag.String("http", "", "the address to listen on; default: stdio")
 	reads := flag.Bool("reads", false, "ask says that it only reads")
 	open := flag.String("open", "", "a file that is told how many questions are open")
 	flag.Parse()
@@ -37,7 +41,13 @@ func main() {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
 	}
-	if err := s.serve(os.Stdin); err != nil {
+	err := s.countIn(*count)
+	if err == nil && *address != "" {
+		err = s.serveHTTP(*address)
+	} else if err == nil {
+		err = s.serve(os.Stdin)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
 	}
@@ -53,6 +63,7 @@ type server struct {
 	era   string
 	open  string // "": nobody counts the questions
 	tools []json.RawMessage
+	book  *os.File // of calls; nil: none
 
 	mu      sync.Mutex
 	out     io.Writer
@@ -78,6 +89,8 @@ type params struct {
 	Arguments struct {
 		Who  string `json:"who"`
 		Text string `json:"text"`
+		ID   string `json:"id"`
+		MS   int    `json:"ms"`
 	} `json:"arguments"`
 	State     string `json:"requestState"`
 	Responses map[string]struct {
@@ -200,6 +213,8 @@ func (s *server) answer(method string, raw json.RawMessage) (result, fault any) 
 		return complete(r, modern), nil
 	case method == "tools/call" && p.Name == "ask":
 		return s.ask(p, modern), nil
+	case method == "tools/call" && s.book != nil && strings.HasPrefix(p.Name, "count"):
+		return complete(s.counted(p), modern), nil
 	case method == "tools/call":
 		return complete(text(p.Arguments.Text), modern), nil
 	}
