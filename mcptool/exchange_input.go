@@ -9,10 +9,9 @@ import (
 
 // Bounds of calls that wait for their client to come back.
 const (
-	maxHeld  = 64 // of a session
+	maxHeld  = 512 // of a session, which in the new era is all clients of one name
 	holdTime = 10 * time.Minute
-	ownState = "ferrule-" // begins a requestState of our own
-	ownInput = "input"    // names the first request in a result of our own
+	ownInput = "input" // names the first request in a result of our own
 )
 
 var (
@@ -68,7 +67,7 @@ func (d *dialogue) input(ctx context.Context, required json.RawMessage) (respons
 	}
 	// The server's own state stays here: it may be the same for two calls, and what
 	// a client put in its place would get past the rules.
-	own := newState()
+	own := d.newState()
 	p, err := d.turnBack(ctx, own, setMembers(required, pair{"requestState", quote(own)}))
 	if err != nil {
 		return nil, nil, err
@@ -180,9 +179,6 @@ func (d *dialogue) join(b comeback) json.RawMessage {
 	return b.params
 }
 
-// newState is a requestState, which a held call is found by once.
-func newState() string { return ownState + random() }
-
 // foretold are answers that a client has sent before it was asked, to all that the
 // server asks now. The server gets them only now: what nobody has asked for goes to
 // no server. They are used once.
@@ -257,12 +253,17 @@ func (c *client) drop(d *dialogue) {
 }
 
 // resume goes on with the dialogue that a request comes back to; false: there is
-// none. Each state leads there once.
+// none. Each state leads there once, and only who it was given to, with the request
+// it was given for.
 func (c *client) resume(ctx context.Context, again *dialogue, l *leg) bool {
 	p := again.given
+	state := textMember(p, "requestState")
+	if state == "" || !again.sealed(state) {
+		return false
+	}
 	c.mu.Lock()
-	d := c.held[textMember(p, "requestState")]
-	if d == nil || d.method != again.method || target(d.given) != target(p) {
+	d := c.held[state]
+	if d == nil {
 		c.mu.Unlock()
 		return false
 	}

@@ -106,7 +106,7 @@ func (r *round) ask() {
 	}
 	questions := r.questions
 	d.mu.Unlock()
-	state := newState()
+	state := d.newState()
 	p, err := d.turnBack(r.ctx, state, setMembers(nil,
 		pair{"resultType", quote("input_required")},
 		pair{"inputRequests", setMembers(nil, questions...)},

@@ -2,6 +2,7 @@ package mcptool
 
 import (
 	"log/slog"
+	"time"
 
 	"github.com/ferrule-dev/ferrule"
 )
@@ -31,6 +32,12 @@ type Gateway struct {
 	Names bool
 	// CountTokens counts the tokens of definitions, for Auto. Nil: by length.
 	CountTokens func(text string) int
+	// ApproveElsewhere: a person who must allow a call is not asked through the
+	// client that makes it, even where that could be.
+	ApproveElsewhere bool
+	// Patience is how long a client waits for a person, before it is told to call
+	// again. 0: 45 s.
+	Patience time.Duration
 	// Log is told what goes wrong. Nil: nobody.
 	Log *slog.Logger
 

@@ -119,15 +119,18 @@ func TestGatewayStates(t *testing.T) {
 		if got := callText(k.must("tools/call", answer("bob", "accept", bob))); got != "bob accept confirm" {
 			t.Errorf("bob: got %q", got)
 		}
-		if got := callText(k.must("tools/call", answer("mallory", "decline", alice))); got != "alice decline confirm" {
-			t.Errorf("alice: got %q, want the arguments that were judged", got)
+		if f := k.fails("tools/call", answer("mallory", "accept", alice)); f.Code != codeInvalidParams || !strings.Contains(f.Message, "another call") {
+			t.Errorf("mallory: got %+v, want it refused: these are not the arguments that were judged", f)
+		}
+		if got := callText(k.must("tools/call", answer("alice", "decline", alice))); got != "alice decline confirm" {
+			t.Errorf("alice: got %q", got)
 		}
 	})
 	t.Run("P1 a state or an answer that nobody waits for is refused", func(t *testing.T) {
 		mine, before := state("alice"), len(ts.heard("tools/call"))
 		other := meet(t, g, newEra, func(k *talker) { k.name = "other" })
 		for _, params := range []string{answer("x", "accept", "confirm"), answer("x", "accept", mine), `{"name":"s__pay","requestState":"confirm"}`} {
-			if f := other.fails("tools/call", params); f.Code != codeInvalidParams || !strings.Contains(f.Message, "no call waits for it") {
+			if f := other.fails("tools/call", params); f.Code != codeInvalidParams || !strings.HasPrefix(f.Message, "requestState: ") {
 				t.Errorf("%s: got %+v", params, f)
 			}
 		}

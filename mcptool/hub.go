@@ -43,6 +43,7 @@ type Hub struct {
 	own      map[ownKey]*ownAudience // of sessions that have no client
 	end      context.CancelFunc
 	going    sync.WaitGroup // the lives of servers
+	ward     ward
 }
 
 // Status is how a server stands.
@@ -94,6 +95,9 @@ func (h *Hub) Start(ctx context.Context) error {
 	}
 	ctx, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	h.servers = servers
+	h.ward.warn = func(err error) {
+		h.log().LogAttrs(ctx, slog.LevelWarn, "servers are left behind should this program be killed: nothing can watch over them", slog.Any("error", err))
+	}
 	h.mu.Unlock()
 	var recalled sync.WaitGroup
 	for _, s := range servers {
@@ -134,8 +138,8 @@ func (h *Hub) Status() []Status {
 	return all
 }
 
-// Close ends all connections, and waits for the children until ctx ends. The tools
-// stay registered; calls of them fail.
+// Close ends all connections, and waits for the children until ctx ends: those that
+// are left then are killed. The tools stay registered; calls of them fail.
 func (h *Hub) Close(ctx context.Context) error {
 	h.mu.Lock()
 	servers, end := h.servers, h.end
@@ -153,11 +157,13 @@ func (h *Hub) Close(ctx context.Context) error {
 		}
 		closing.Wait()
 		h.going.Wait()
+		h.ward.close()
 	}()
 	select {
 	case <-done:
 		return nil
 	case <-ctx.Done():
+		h.ward.kill()
 		return fmt.Errorf("hub: servers have not all ended: %w", context.Cause(ctx))
 	}
 }

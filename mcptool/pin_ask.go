@@ -21,8 +21,6 @@ import (
 const (
 	// pinEvery is how often it is looked whether somebody else has changed the pins.
 	pinEvery = 500 * time.Millisecond
-	// inboxTime is how long an inbox has for an answer.
-	inboxTime = 5 * time.Second
 	// maxPreview is how long the text of a question is, in bytes. What does not fit is
 	// asked about when this is answered, or accepted with ferrule pins.
 	maxPreview = 32 << 10

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -25,7 +24,7 @@ func (d *dialogue) callTool() (json.RawMessage, error) {
 	view, wire := d.face.lookUp(d.ctx, name)
 	call := tool.Call{ID: d.callID(), Name: wire, Input: arguments}
 	watch := d.watch()
-	res := view.DoTurn(withExchange(d.ctx, d), ferrule.TurnOptions{Apart: true, Observe: watch.observe}, call)[0]
+	res := d.perform(view, watch, call)
 	watch.end()
 	return d.resultOf(name, res)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -180,20 +181,22 @@ func writable(path string, err error) error {
 	return fmt.Errorf("%s: a file cannot be made there (%w): see whether this user may write to the directory and the disk has room, or give another path", path, err)
 }
 
-// name is how SQLite is told of a file and of how to open it.
-func name(path, option, value string) string {
+// name is how SQLite is told of a file and of how to open it. Options are pairs of a
+// name and a value.
+func name(path string, options ...string) string {
 	slashed := filepath.ToSlash(path)
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed // C:/a
 	}
 	set := url.Values{"mode": {"rw"}, "_defensive": {"1"}, "_pragma": {
 		"busy_timeout(250)",
-		"synchronous(FULL)",
 		"trusted_schema(OFF)",
 		"cell_size_check(ON)",
 		"secure_delete(ON)",
 	}}
-	set.Set(option, value)
+	for pair := range slices.Chunk(options, 2) {
+		set.Set(pair[0], pair[1])
+	}
 	u := url.URL{Scheme: "file", Path: slashed, RawQuery: set.Encode()}
 	return u.String()
 }

@@ -99,10 +99,12 @@ func open(ctx context.Context, path string, now func() time.Time) (_ *Store, err
 	}
 	s := &Store{path: path, now: now}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
-	if s.writer, err = connect(path, "_txlock", "immediate"); err != nil {
+	if s.writer, err = connect(path, "_txlock", "immediate", "_synchronous", "FULL"); err != nil {
 		return nil, fmt.Errorf("store: %s: %w", path, err)
 	}
 	s.writer.SetMaxOpenConns(1)
+	// FULL is what it is without a word, too; but to hear it SQLite reads the whole
+	// schema, which the anchor has no use for.
 	if s.reader, err = connect(path, "_query_only", "1"); err != nil {
 		return nil, errors.Join(fmt.Errorf("store: %s: %w", path, err), s.writer.Close())
 	}
@@ -155,8 +157,8 @@ func (s *Store) begin(ctx context.Context) error {
 }
 
 // connect makes connections as all of them are here.
-func connect(path, option, value string) (*sql.DB, error) {
-	connector, err := sqlite.NewConnector(name(path, option, value))
+func connect(path string, options ...string) (*sql.DB, error) {
+	connector, err := sqlite.NewConnector(name(path, options...))
 	if err != nil {
 		return nil, err
 	}

@@ -38,21 +38,14 @@ func together(list []absent) (groups []absent) {
 }
 
 // tools are those that come with the program, as the configuration wants them.
-// state is where they keep what outlives a process. What cannot be had on this
-// machine is missing, and says why.
-func (p *program) tools(ctx context.Context, c *config.Config, state string) (list []*tool.Tool, missing []absent, err error) {
-	one := func(t *tool.Tool, err error) ([]*tool.Tool, error) { return []*tool.Tool{t}, err }
-	for _, group := range []struct {
-		name  string
-		tools []string // their names, where they cannot be made
-		make  func() ([]*tool.Tool, error)
-	}{
-		{"files", []string{"fs_read", "fs_write", "fs_edit", "fs_list", "fs_glob", "fs_grep"}, func() ([]*tool.Tool, error) { return p.fileTools(ctx, c, state) }},
-		{"shell", []string{"shell", "process_list", "process_read", "process_stop"}, func() ([]*tool.Tool, error) { return p.shellTools(c, state) }}, //nolint:contextcheck // what looks for an engine bounds itself
-		{"fetch", []string{"fetch"}, func() ([]*tool.Tool, error) { return one(fetchTool(c)) }},
-		{"think", []string{"think"}, func() ([]*tool.Tool, error) { return one(builtin.Think{}.Tool()) }},
-		{"ask_user", []string{"ask_user"}, func() ([]*tool.Tool, error) { return one(builtin.AskUser{}.Tool()) }},
-	} {
+// state is where they keep what outlives a process, names are those that are needed
+// (nil: all). What cannot be had on this machine is missing, and says why.
+func (p *program) tools(ctx context.Context, c *config.Config, state string, names []string) (list []*tool.Tool, missing []absent, err error) {
+	groups := p.toolGroups(ctx, c, state)
+	for _, group := range groups {
+		if !group.needed(names, groups) {
+			continue
+		}
 		why := ""
 		if !c.Tools.Has(group.name) {
 			why = "tools." + group.name + " is false in the configuration"
@@ -74,6 +67,34 @@ func (p *program) tools(ctx context.Context, c *config.Config, state string) (li
 		}
 	}
 	return list, missing, nil
+}
+
+// toolGroup is what one key of the configuration switches on.
+type toolGroup struct {
+	name  string
+	tools []string // their names, where they are not made
+	make  func() ([]*tool.Tool, error)
+}
+
+// needed reports whether one of names is a tool of the group, or of none: who asks for
+// that is to hear what is near. The others are not made, as that takes its time: to say
+// what a command would get, one is isolated.
+func (g toolGroup) needed(names []string, all []toolGroup) bool {
+	return names == nil || slices.ContainsFunc(names, func(name string) bool {
+		has := func(g toolGroup) bool { return slices.Contains(g.tools, name) }
+		return has(g) || !slices.ContainsFunc(all, has)
+	})
+}
+
+func (p *program) toolGroups(ctx context.Context, c *config.Config, state string) []toolGroup {
+	one := func(t *tool.Tool, err error) ([]*tool.Tool, error) { return []*tool.Tool{t}, err }
+	return []toolGroup{
+		{"files", []string{"fs_read", "fs_write", "fs_edit", "fs_list", "fs_glob", "fs_grep"}, func() ([]*tool.Tool, error) { return p.fileTools(ctx, c, state) }},
+		{"shell", []string{"shell", "process_list", "process_read", "process_stop"}, func() ([]*tool.Tool, error) { return p.shellTools(c, state) }}, //nolint:contextcheck // what looks for an engine bounds itself
+		{"fetch", []string{"fetch"}, func() ([]*tool.Tool, error) { return one(fetchTool(c)) }},
+		{"think", []string{"think"}, func() ([]*tool.Tool, error) { return one(builtin.Think{}.Tool()) }},
+		{"ask_user", []string{"ask_user"}, func() ([]*tool.Tool, error) { return one(builtin.AskUser{}.Tool()) }},
+	}
 }
 
 // lacking is what this machine lacks for tools that could not be made; "": it is

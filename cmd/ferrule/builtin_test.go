@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/sandbox"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -37,6 +38,38 @@ func TestLacking(t *testing.T) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})
+}
+
+func TestNeededTools(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name         string
+		names        []string
+		files, shell bool
+	}{
+		{"N1 all tools", nil, true, true},
+		{"N1 tools of two kinds", []string{"fs_read", "process_list"}, true, true},
+		{"N1 who calls others does not wait for what isolates commands", []string{"fs_read", "think"}, true, false},
+		{"N1 nor who calls tools that are not of the program", []string{}, false, false},
+		{"N1 a name that is none is compared with all", []string{"fs_read", "shel"}, true, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			p := &program{dir: dir, helper: helper}
+			list, missing, err := p.tools(t.Context(), &config.Config{Workspace: dir}, t.TempDir(), tt.names)
+			if err != nil {
+				t.Fatal(err)
+			}
+			has := func(name string) bool {
+				return slices.ContainsFunc(list, func(t *tool.Tool) bool { return t.Name == name }) ||
+					slices.ContainsFunc(missing, func(a absent) bool { return a.Name == name }) // this machine cannot have it
+			}
+			if has("fs_read") != tt.files || has("shell") != tt.shell {
+				t.Errorf("got files: %t, shell: %t, want %t, %t", has("fs_read"), has("shell"), tt.files, tt.shell)
+			}
+		})
+	}
 }
 
 func TestDetailOf(t *testing.T) {

@@ -17,7 +17,7 @@ type connecting struct{ user, http, dry bool }
 
 func (p *program) connectCommand() *cobra.Command {
 	var f connecting
-	cmd := &cobra.Command{
+	cmd := p.clientCommand(&f, "change", p.connectClient, &cobra.Command{
 		Use:   "connect CLIENT",
 		Short: "Move the servers of claude-code, cursor or vscode behind Ferrule",
 		Long: `Move the MCP servers of a client behind Ferrule: they are added to ferrule.yaml, and
@@ -35,42 +35,33 @@ FERRULE_TOKEN (VS Code asks for it): no token stands in the file.`,
 		Example: `  ferrule connect claude-code
   ferrule connect cursor --dry-run
   ferrule connect vscode --http`,
-		Args:      exactly("CLIENT"),
-		ValidArgs: clientNames(),
-		RunE: p.do(func(_ *cobra.Command, args []string) error {
-			m, err := clientOf(args[0])
-			if err != nil {
-				return err
-			}
-			return p.connectClient(m, f)
-		}),
-	}
-	cmd.Flags().BoolVar(&f.user, "user", false, "change the user's own file, not the project's")
+	})
 	cmd.Flags().BoolVar(&f.http, "http", false, "have the client call a running `ferrule up`")
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "change nothing, and say what would be changed")
 	return cmd
 }
 
 func (p *program) disconnectCommand() *cobra.Command {
-	var f connecting
-	cmd := &cobra.Command{
+	return p.clientCommand(new(connecting), "put back", p.disconnectClient, &cobra.Command{
 		Use:   "disconnect CLIENT",
 		Short: "Put the servers of a client back as they were before connect",
 		Long: `Put the file of a client back as it was before ` + "`ferrule connect`" + `. Where it was
 changed since, that stays: Ferrule is taken out, and the servers are put back beside
 what is there now. The servers are taken out of ferrule.yaml, unless another client of
 this folder has them there.`,
-		Args:      exactly("CLIENT"),
-		ValidArgs: clientNames(),
-		RunE: p.do(func(_ *cobra.Command, args []string) error {
-			m, err := clientOf(args[0])
-			if err != nil {
-				return err
-			}
-			return p.disconnectClient(m, f)
-		}),
-	}
-	cmd.Flags().BoolVar(&f.user, "user", false, "put back the user's own file, not the project's")
+	})
+}
+
+// clientCommand is a command that does something with the files of a client.
+func (p *program) clientCommand(f *connecting, verb string, do func(mcpClient, connecting) error, cmd *cobra.Command) *cobra.Command {
+	cmd.Args, cmd.ValidArgs = exactly("CLIENT"), clientNames()
+	cmd.RunE = p.do(func(_ *cobra.Command, args []string) error {
+		m, err := clientOf(args[0])
+		if err != nil {
+			return err
+		}
+		return do(m, *f)
+	})
+	cmd.Flags().BoolVar(&f.user, "user", false, verb+" the user's own file, not the project's")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "change nothing, and say what would be changed")
 	return cmd
 }
@@ -146,6 +137,7 @@ func (p *program) connectClient(m mcpClient, f connecting) error {
 	if err != nil {
 		return errors.Join(err, p.untake(own, taken))
 	}
+	p.sayLocal(m)
 	p.afterConnect(m, f, cfg)
 	return nil
 }

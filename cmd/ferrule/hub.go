@@ -190,10 +190,13 @@ func (h *host) needs(s config.Server, names []string) bool {
 		if h.rt.Has(name) {
 			return false
 		}
-		of := slices.IndexFunc(h.config.Servers, func(o config.Server) bool { return strings.HasPrefix(name, o.Name+"__") })
+		of := slices.IndexFunc(h.config.Servers, func(o config.Server) bool { return ofServer(name, o) })
 		return of < 0 || h.config.Servers[of].Name == s.Name
 	})
 }
+
+// ofServer reports whether a tool has the name of a server in front.
+func ofServer(tool string, s config.Server) bool { return strings.HasPrefix(tool, s.Name+"__") }
 
 // serverOf is a server as it is connected to, with the values that it is given.
 func (p *program) serverOf(ctx context.Context, h *host, s config.Server) (mcptool.Server, error) {
@@ -206,7 +209,7 @@ func (p *program) serverOf(ctx context.Context, h *host, s config.Server) (mcpto
 	}
 	return mcptool.Server{
 		Name: s.Name, Command: s.Command, Dir: cmp.Or(s.Dir, filepath.FromSlash(h.config.Workspace)), Env: filled.Env,
-		URL: s.URL, Header: filled.Header, Trust: trustOf(s), Believe: s.Believe, BelieveAll: s.BelieveAll,
+		URL: filled.URL, Header: filled.Header, Trust: trustOf(s), Believe: s.Believe, BelieveAll: s.BelieveAll,
 		Unprefixed: s.Unprefixed, Timeout: s.Timeout, AtOnce: s.AtOnce, Era: s.Era, Follow: s.Follow,
 	}, nil
 }

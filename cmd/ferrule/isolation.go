@@ -84,7 +84,7 @@ func (p *program) examineTools(ctx context.Context, c *config.Config) (all []fin
 	if c.Tools.Has("shell") {
 		all = p.examineCommands(c, state) //nolint:contextcheck // it bounds itself
 	}
-	list, missing, err := p.tools(ctx, c, state)
+	list, missing, err := p.tools(ctx, c, state, nil)
 	if err := errors.Join(err, done()); err != nil {
 		return append(all, finding{"tools", "failed", err.Error()})
 	}

@@ -160,8 +160,16 @@ func (p *program) state(ctx context.Context, h *host, looks bool) (dir string, e
 // equip gives the runtime its tools.
 func (p *program) equip(ctx context.Context, h *host, state string, o hosting) error {
 	h.atEnd(h.rt.Close)
+	var own []*tool.Tool
+	if p.own != nil {
+		own = p.own()
+	}
+	others := slices.DeleteFunc(slices.Clone(o.names), func(name string) bool { // of the program's, or nobody's
+		return slices.ContainsFunc(own, func(t *tool.Tool) bool { return t.Name == name }) ||
+			slices.ContainsFunc(h.config.Servers, func(s config.Server) bool { return ofServer(name, s) })
+	})
 	if !o.serves || o.builtin || h.config.Tools.Written || !slices.ContainsFunc(h.config.Servers, on) {
-		list, missing, err := p.tools(ctx, h.config, state)
+		list, missing, err := p.tools(ctx, h.config, state, others)
 		if err != nil {
 			return err
 		}
@@ -170,10 +178,10 @@ func (p *program) equip(ctx context.Context, h *host, state string, o hosting) e
 			return err
 		}
 	}
-	if p.own != nil {
-		return h.rt.Add(p.own()...)
+	if own == nil {
+		return nil
 	}
-	return nil
+	return h.rt.Add(own...)
 }
 
 func (h *host) atEnd(f func(context.Context) error) { h.ends = append(h.ends, f) }

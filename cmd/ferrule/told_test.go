@@ -16,8 +16,8 @@ func TestFailuresAreToldOnce(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, "ferrule.yaml"), fmt.Sprintf(`
-servers: {gone: {command: no-such-program-here}, test: {command: %q, env: {%s: "1"}}}
-`, testBinary(t), beServer))
+servers: {gone: {command: no-such-program-here}, test: %s}
+`, testServer(t)))
 			r := up(t, dir, nil, args...)
 			r.out.find(t, `server gone: (waiting: .*no-such-program-here)`)
 			r.out.find(t, `server test: (ready)`)

@@ -221,10 +221,10 @@ func TestUp(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "ferrule.yaml"), fmt.Sprintf(`
 policy: {allow: ["source:test"]}
-servers: {test: {command: %q, env: {%s: "1"}}}
+servers: {test: %s}
 listen: {tokens: {ada: hers}, tools: full}
 secrets: {hers: {file: hers}}
-`, testBinary(t), beServer))
+`, testServer(t)))
 		write(t, filepath.Join(dir, "hers"), "a-token-that-is-hers\n")
 		r := up(t, dir, nil)
 		r.out.find(t, `server test: ready, 2025-11-25, 2 tools, 1 not offered`)
@@ -298,7 +298,7 @@ func TestMCP(t *testing.T) {
 	t.Run("M2 standard output is the protocol only, and the end of input the end", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		write(t, filepath.Join(dir, "ferrule.yaml"), fmt.Sprintf("servers: {test: {command: %q, env: {%s: \"1\"}}, gone: {command: no-such-program-here}}\n", testBinary(t), beServer))
+		write(t, filepath.Join(dir, "ferrule.yaml"), fmt.Sprintf("servers: {test: %s, gone: {command: no-such-program-here}}\n", testServer(t)))
 		in, say := io.Pipe()
 		out, errs := newPage(), newPage()
 		p := &program{stdin: in, stdout: out, stderr: errs, dir: filepath.Dir(dir), now: time.Now, helper: helper}

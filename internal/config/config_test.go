@@ -24,12 +24,12 @@ func TestFaults(t *testing.T) {
 		{"Y1 a key twice", "policy:\n  ask: []\n  ask: []\n", `f.yaml:3:3: policy: got "ask" twice, want it once: it stands in line 2 already`},
 		{"Y1 all faults at once", "polcy: 1\nlimit: 2\n", "f.yaml:1:1: ferrule.yaml: unknown key \"polcy\": did you mean \"policy\"?\nf.yaml:2:1: ferrule.yaml: unknown key \"limit\": did you mean \"limits\"?"},
 		{"Y1 what is not built yet is not ignored", "telemetry:\n  endpoint: x\n", `f.yaml:2:3: telemetry: not built yet: nothing would act on it, so leave it out or empty`},
-		{"Y1 an address alone", "listen: 127.0.0.1:7711\n", `f.yaml:1:9: listen: got the text "127.0.0.1:7711", want keys with values: address, auth, tokens, hosts, tls, tools, index, clients`},
+		{"Y1 an address alone", "listen: 127.0.0.1:7711\n", `f.yaml:1:9: listen: got the text "127.0.0.1:7711", want keys with values: address, auth, tokens, hosts, tls, tools, index, clients, approvals`},
 		{"Y1 an address without a port", "listen: {address: localhost}\n", `f.yaml:1:19: listen.address: got "localhost", want an address and a port such as 127.0.0.1:7711`},
 		{"Y1 a port that is none", "listen: {address: 'localhost:http'}\n", `f.yaml:1:19: listen.address: got the port "http", want a number up to 65535`},
 		{"U1 no token for others", "listen: {auth: none, address: '0.0.0.0:7711'}\n", `f.yaml:1:31: listen.address: got no token (auth: none) on 0.0.0.0:7711, want a loopback address such as 127.0.0.1: others could call`},
 		{"U1 no token for everybody", "listen: {address: ':7711', auth: none}\n", `f.yaml:1:19: listen.address: got no token (auth: none) on :7711, want a loopback address such as 127.0.0.1: others could call`},
-		{"Y1 a word of listen", "listen: {auth: basic, tools: few, index: all}\n", "f.yaml:1:16: listen.auth: got the text \"basic\", want token or none\nf.yaml:1:30: listen.tools: got the text \"few\", want auto, full or deferred\nf.yaml:1:42: listen.index: got the text \"all\", want servers or names"},
+		{"Y1 a word of listen", "listen: {auth: basic, tools: few, index: all, approvals: none}\n", "f.yaml:1:16: listen.auth: got the text \"basic\", want token or none\nf.yaml:1:30: listen.tools: got the text \"few\", want auto, full or deferred\nf.yaml:1:42: listen.index: got the text \"all\", want servers or names\nf.yaml:1:58: listen.approvals: got the text \"none\", want client or elsewhere"},
 		{"Y1 one file of two", "listen: {tls: {cert: a}}\n", `f.yaml:1:15: listen.tls: got one of cert and key, want both`},
 		{"K4 a token that is no secret", "listen: {tokens: {ada: hunter 2}}\n", `f.yaml:1:24: listen.tokens.ada: want the name of a secret, not the token itself`},
 		{"K4 a token that nobody knows", "listen: {tokens: {ada: tokn}}\nsecrets: {token: {env: X}}\n", `f.yaml:1:24: listen.tokens.ada: got the secret "tokn", which does not stand under secrets: did you mean "token"?`},
@@ -45,6 +45,8 @@ func TestFaults(t *testing.T) {
 		{"M1 a command that a shell would read", "servers: {a: {command: [npx, x]}}\n", `f.yaml:1:24: servers.a.command: got a list, want a text`},
 		{"R4 a name that divides", "servers: {a__b: {command: x}}\n", `f.yaml:1:11: servers: name "a__b": got __, want it without: it divides source and tool`},
 		{"R4 a name that is taken", "servers: {builtin: {command: x}}\n", `f.yaml:1:11: servers: got the name "builtin", want another: it is that of the program's own tools`},
+		{"K4 an address whose path is to be filled in", "servers: {a: {url: 'http://a/${X}?${Y}'}}\n", `f.yaml:1:20: servers.a.url: got ${ in front of the query, want it behind the ?: elsewhere nothing is filled in`},
+		{"K4 an address with a secret that there is not", "servers: {a: {url: 'http://a/?k=${secret:x}'}}\n", `f.yaml:1:20: servers.a.url: got the secret "x", which does not stand under secrets: there are none`},
 		{"M1 an address that is none", "servers: {a: {url: 'stdio:x'}}\n", `f.yaml:1:20: servers.a.url: got "stdio:x", want http:// or https://, a host and a path`},
 		{"K4 a password in an address", "servers: {a: {url: 'http://ada:hunter2@a/b'}}\n", `f.yaml:1:20: servers.a.url: got a name or password in it, want a header: headers: {Authorization: "${secret:NAME}"}`},
 		{"R3 a class of trust", "servers: {a: {command: x, trust: built-in}}\n", `f.yaml:1:34: servers.a.trust: got the text "built-in", want web, mcp, skill-untrusted, skill-trusted or own`},
@@ -241,6 +243,7 @@ listen:
   tools: full
   index: names
   clients: {claude-code: auto, cursor: deferred}
+  approvals: elsewhere
 fleet: {}
 telemetry:
 `
@@ -284,7 +287,7 @@ func TestParse(t *testing.T) {
 			},
 			Listen: config.Listen{
 				Address: "[::1]:7712", Tokens: map[string]string{"ada": "token"}, Hosts: []string{"tools.example"}, Cert: "/work/tls/cert.pem", Key: "/etc/key.pem",
-				Tools: "full", Names: true, Clients: map[string]string{"claude-code": "", "cursor": "deferred"},
+				Tools: "full", Names: true, Elsewhere: true, Clients: map[string]string{"claude-code": "", "cursor": "deferred"},
 			},
 			Sandbox: config.Sandbox{
 				Level: "namespace", Weaker: "in-process", Network: "off", Read: []string{"/opt", "/work/lib"}, Write: []string{"/out"}, Time: 90 * time.Second,

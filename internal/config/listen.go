@@ -33,6 +33,8 @@ type Listen struct {
 	Clients map[string]string
 	// Names: deferred tools are listed by name, not only how many a server has.
 	Names bool
+	// Elsewhere: who must allow a call is not asked through the client that makes it.
+	Elsewhere bool
 }
 
 // Where is the address, with its default.
@@ -65,7 +67,7 @@ func (r *reader) listen(n *yaml.Node, l *Listen) {
 	}
 	modes := []string{"auto", "full", "deferred"}
 	at := n
-	r.fields(n, "listen", []string{"address", "auth", "tokens", "hosts", "tls", "tools", "index", "clients"}, func(key string, v *yaml.Node) {
+	r.fields(n, "listen", []string{"address", "auth", "tokens", "hosts", "tls", "tools", "index", "clients", "approvals"}, func(key string, v *yaml.Node) {
 		what := "listen." + key
 		switch key {
 		case "address":
@@ -82,6 +84,8 @@ func (r *reader) listen(n *yaml.Node, l *Listen) {
 			l.Tools = mode(r.word(v, what, modes...))
 		case "index":
 			l.Names = r.word(v, what, "servers", "names") == "names"
+		case "approvals":
+			l.Elsewhere = r.word(v, what, "client", "elsewhere") == "elsewhere"
 		case "clients":
 			r.each(v, what, func(key, v *yaml.Node) {
 				if l.Clients == nil {
