@@ -124,7 +124,7 @@ func copyPins(home, state string) error {
 		}
 		var b []byte
 		if b, err = os.ReadFile(filepath.Join(from, e.Name())); err == nil {
-			err = os.WriteFile(filepath.Join(state, pinsDir, e.Name()), b, 0o600)
+			err = os.WriteFile(filepath.Join(state, pinsDir, e.Name()), b, 0o600) //nolint:gosec // the name is one of a folder of ours
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil // it was just taken away
