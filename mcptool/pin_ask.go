@@ -66,23 +66,42 @@ func (e *pinEntry) preview() string {
 }
 
 // question gives the file the question that is to be asked, and returns the id of
-// one that is not to be answered any more; "": none.
-func (f *pinFile) question() (over string) {
-	if f.asksTheSame() {
+// one that is not to be answered any more; "": none. A server that changes its tools
+// all the time is asked about ever more rarely.
+func (f *pinFile) question(now time.Time) (over string) {
+	old := f.Question
+	if f.asksTheSame() && !old.due(now) {
 		return ""
 	}
-	if f.Question != nil {
-		over = f.Question.ID
+	next := &pinQuestion{Whole: f.wholeDigest()}
+	if old != nil {
+		over, next.Asked = old.ID, old.Asked
+		if next.Times = old.Times; now.Sub(old.Asked) > calmTime {
+			next.Times = 0
+		}
 	}
-	if f.Question = nil; len(f.asks()) == 0 {
-		return over
-	}
-	tools, _ := f.shownOf()
-	f.Question = &pinQuestion{Digest: f.digestOf(tools), Tools: tools, Whole: f.wholeDigest()}
-	if len(tools) > 0 {
-		f.Question.ID = "pin-" + f.Server + "-" + strings.ToLower(rand.Text()[:8])
+	next.Tools, _ = f.shownOf()
+	next.Digest = f.digestOf(next.Tools)
+	if f.Question = next; next.due(now) {
+		next.ID = "pin-" + f.Server + "-" + strings.ToLower(rand.Text()[:8])
+		next.Asked, next.Times = now, next.Times+1
 	}
 	return over
+}
+
+// calmTime is after how long without a question earlier ones do not count.
+const calmTime = time.Hour
+
+// due reports whether a question is to be put that was not.
+func (q *pinQuestion) due(now time.Time) bool {
+	if q == nil || q.ID != "" || len(q.Tools) == 0 {
+		return false
+	}
+	const free = 3 // questions that are put at once
+	if q.Times < free {
+		return true
+	}
+	return now.Sub(q.Asked) >= min(time.Second<<min(q.Times-free+1, 16), calmTime/6)
 }
 
 // asksTheSame reports whether the question is about all that is to be asked. It does
@@ -91,7 +110,7 @@ func (f *pinFile) asksTheSame() bool {
 	if f.Question == nil {
 		return len(f.asks()) == 0
 	}
-	return len(f.asks()) > 0 && f.Question.Whole == f.wholeDigest()
+	return f.Question.Whole == f.wholeDigest()
 }
 
 func (f *pinFile) wholeDigest() string {
@@ -102,9 +121,9 @@ func (f *pinFile) wholeDigest() string {
 	return f.digestOf(all)
 }
 
-// askPins puts the question, and takes the answer where there is one: then it
-// reports true.
-func (s *server) askPins(ctx context.Context, kept *pinFile) (answered bool, err error) {
+// askPins puts the question, and takes the answer where there may be one: then what
+// is kept may be something else, and it reports true.
+func (s *server) askPins(ctx context.Context, kept *pinFile) (again bool, err error) {
 	inbox := s.hub.Runtime.Inbox
 	if inbox == nil || kept == nil || kept.Question == nil || kept.Question.ID == "" || s.pins.asked == kept.Question.ID && !s.pins.answered {
 		return false, nil
@@ -120,7 +139,7 @@ func (s *server) askPins(ctx context.Context, kept *pinFile) (answered bool, err
 		}
 		s.pins.asked = kept.Question.ID
 	}
-	return s.useAnswer(ctx, inbox)
+	return true, s.useAnswer(ctx, inbox)
 }
 
 // putQuestion asks what the file says is to be asked. An inbox that knows it leaves
@@ -173,7 +192,7 @@ func (f *pinFile) asking() string {
 }
 
 // useAnswer takes the answer while nobody else does.
-func (s *server) useAnswer(ctx context.Context, inbox policy.Inbox) (answered bool, err error) {
+func (s *server) useAnswer(ctx context.Context, inbox policy.Inbox) error {
 	kept, info, err := changePins(s.pinFile(), func(had *pinFile) (*pinFile, error) {
 		if had == nil || had.Question == nil {
 			return nil, nil
@@ -185,12 +204,11 @@ func (s *server) useAnswer(ctx context.Context, inbox policy.Inbox) (answered bo
 			return nil, nil
 		case errors.As(err, &refusal): // it was withdrawn, or who took the answer has not lived to keep it
 			next := *had
-			next.Question, answered = nil, true
+			next.Question = nil
 			return &next, nil
 		case err != nil:
 			return nil, fmt.Errorf("the answer to %s: %w", had.Question.ID, err)
 		}
-		answered = true
 		by := a.By
 		if by == "" {
 			by = "somebody"
@@ -204,11 +222,10 @@ func (s *server) useAnswer(ctx context.Context, inbox policy.Inbox) (answered bo
 		next.Question = nil
 		return next, nil
 	})
-	if err != nil {
-		return false, err
+	if err == nil {
+		s.keep(kept, info)
 	}
-	s.keep(kept, info)
-	return answered, nil
+	return err
 }
 
 // withdraw takes back a question that is not to be answered any more.
@@ -281,6 +298,9 @@ func (s *server) pinsChanged(answered []string) bool {
 	}
 	if s.pins.fault != "" {
 		return time.Now().After(s.pins.retry)
+	}
+	if s.pins.kept != nil && s.pins.kept.Question.due(time.Now()) {
+		return true
 	}
 	info, err := os.Stat(s.pinFile())
 	if err != nil || s.pins.info == nil {

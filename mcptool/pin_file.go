@@ -51,10 +51,12 @@ type pinForm struct {
 
 // pinQuestion is what a person is asked about the tools of a server.
 type pinQuestion struct {
-	ID     string            `json:"id"` // "": nothing could be shown
+	ID     string            `json:"id"` // "": nothing is asked, or could be shown, or it is too soon
 	Digest string            `json:"digest"`
 	Tools  map[string]string `json:"tools"` // what is shown: digests, by name
 	Whole  string            `json:"whole"` // names all that is to be asked, shown or not
+	Asked  time.Time         `json:"asked"` // when one was put last
+	Times  int               `json:"times"` // others that were put before it, and replaced
 }
 
 // pinForm1 is the form of the file that is read and written.

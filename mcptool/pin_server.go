@@ -191,15 +191,17 @@ func (c *catalogue) block(i int, t *listedTool, why string) {
 
 // sighted notes what is seen, and asks about it where a person should look.
 func (s *server) sighted(ctx context.Context, c *catalogue) (*pinFile, error) {
-	kept, err := s.noted(ctx, c)
-	if err != nil {
-		return nil, err
+	const most = 4 // an answer may leave something to ask, and that be answered already
+	for range most {
+		kept, err := s.noted(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if again, err := s.askPins(ctx, kept); err != nil || !again {
+			return kept, err
+		}
 	}
-	answered, err := s.askPins(ctx, kept)
-	if err != nil || !answered {
-		return kept, err
-	}
-	return s.noted(ctx, c) // the answer is in it; what is left of the question is asked the next time
+	return s.noted(ctx, c)
 }
 
 // noted is what is kept after a catalogue was seen. It is written only if it is
@@ -209,14 +211,14 @@ func (s *server) noted(ctx context.Context, c *catalogue) (*pinFile, error) {
 	if err := s.readAgain(path); err != nil {
 		return nil, err
 	}
-	if next, changed := s.see(s.pins.kept, c); !changed && next.asksTheSame() {
+	if next, changed := s.see(s.pins.kept, c); !changed && next.asksTheSame() && !next.Question.due(time.Now()) {
 		return s.pins.kept, nil
 	}
 	var over string // a question that is no longer to be answered
 	kept, info, err := changePins(path, func(had *pinFile) (*pinFile, error) {
 		next, changed := s.see(had, c)
 		next.renames()
-		over = next.question()
+		over = next.question(time.Now().UTC())
 		if !changed && (had == nil || had.Question == next.Question) {
 			return nil, nil
 		}
@@ -321,19 +323,12 @@ func (s *server) cleanDefinition(raw json.RawMessage) json.RawMessage {
 // repin judges the tools anew by what is kept now.
 func (s *server) repin(ctx context.Context) {
 	defer survive(s.hub.log(), func(error) {})
+	at := s.listedAt() // before what is listed there
+	c := s.catalogue(ctx, s.raws())
 	s.mu.Lock()
-	raws := make([]json.RawMessage, len(s.tools.tools))
-	for i, t := range s.tools.tools {
-		raws[i] = t.raw
-	}
-	left := s.tools.left
+	c.left = s.tools.left
 	s.mu.Unlock()
-	at := s.listedAt()
-	if len(raws) == 0 {
-		return
-	}
-	c := s.catalogue(ctx, raws)
-	if c.left = left; ctx.Err() != nil {
+	if at == nil || ctx.Err() != nil {
 		return
 	}
 	changed, err := s.reoffer(ctx, c, at)
@@ -343,6 +338,17 @@ func (s *server) repin(ctx context.Context) {
 	if changed {
 		s.hub.tell(s.Name, "tools")
 	}
+}
+
+// raws are the definitions of the last list.
+func (s *server) raws() []json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]json.RawMessage, len(s.tools.tools))
+	for i, t := range s.tools.tools {
+		all[i] = t.raw
+	}
+	return all
 }
 
 // reoffer is offer for a catalogue that was made of the one at a place; where there

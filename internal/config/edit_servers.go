@@ -210,6 +210,9 @@ func (s Server) pairs(dir string) (list []string) {
 			add(f.key, "true")
 		}
 	}
+	if s.Follow {
+		add("pins", "follow")
+	}
 	if s.Timeout > 0 {
 		add("timeout", s.Timeout.String())
 	}

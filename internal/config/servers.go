@@ -46,6 +46,7 @@ type Server struct {
 	AtOnce     int           // calls; 0: no cap
 	Era        string        // "2025" or "2026"; "": what it speaks
 	Off        bool          // it is not started
+	Follow     bool          // its tools are accepted however they change
 	// Line and Column are where it stands in the file.
 	Line, Column int
 }
@@ -102,7 +103,7 @@ func (r *reader) server(n *yaml.Node, what string, s *Server) bool {
 	}
 	var args []string
 	has := make(map[string]*yaml.Node)
-	keys := []string{"command", "args", "env", "dir", "url", "headers", "login", "trust", "believe", "unprefixed", "timeout", "at_once", "era", "off"}
+	keys := []string{"command", "args", "env", "dir", "url", "headers", "login", "trust", "believe", "unprefixed", "timeout", "at_once", "era", "pins", "off"}
 	r.fields(n, what, keys, func(key string, v *yaml.Node) {
 		what := what + "." + key
 		has[key] = v
@@ -163,6 +164,8 @@ func (r *reader) server(n *yaml.Node, what string, s *Server) bool {
 				v.Tag = "!!str"
 			}
 			s.Era = r.word(v, what, "2025", "2026")
+		case "pins":
+			s.Follow = r.word(v, what, "ask", "follow") == "follow"
 		case "off":
 			s.Off = r.yes(v, what)
 		}
@@ -189,6 +192,8 @@ func whole(s *Server, args []string, has map[string]*yaml.Node) error {
 		return nil
 	}
 	switch {
+	case s.Follow && s.Trust != "own":
+		return errors.New("pins: got follow, want it only with trust: own: who follows a server accepts whatever it will say of its tools")
 	case s.URL != "" && len(s.Command) > 0:
 		return errors.New("got command and url, want one of them")
 	case has["login"] != nil && !s.LoginOff && s.authorized():
