@@ -140,7 +140,7 @@ func (o *office) visit(ctx context.Context, generation, text string, answer obje
 		other  error
 	)
 	if also != "" {
-		beside.Go(func() { _, other = o.person(ctx, also, text+" "+generation) })
+		beside.Go(func() { other = o.person(ctx, also, text+" "+generation) })
 	}
 	visits, err := o.w.typescript(ctx, []errand{e})
 	beside.Wait()
@@ -161,17 +161,18 @@ func (o *office) visit(ctx context.Context, generation, text string, answer obje
 }
 
 // person answers the question about a call as soon as there is one.
-func (o *office) person(ctx context.Context, verb, text string) (id string, err error) {
+func (o *office) person(ctx context.Context, verb, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
+	id := ""
 	for id == "" {
 		out, err := o.ferrule(ctx, "approvals", "--json")
 		if err != nil {
-			return "", err
+			return err
 		}
 		var all []struct{ ID, Input string }
 		if err := json.Unmarshal([]byte(out), &all); err != nil {
-			return "", fmt.Errorf("approvals --json: got %q: %w", out, err)
+			return fmt.Errorf("approvals --json: got %q: %w", out, err)
 		}
 		for _, q := range all {
 			if strings.Contains(q.Input, text) {
@@ -179,8 +180,8 @@ func (o *office) person(ctx context.Context, verb, text string) (id string, err 
 			}
 		}
 	}
-	_, err = o.ferrule(ctx, "approvals", verb, id)
-	return id, err
+	_, err := o.ferrule(ctx, "approvals", verb, id)
+	return err
 }
 
 // ferrule runs the program as a person does.
@@ -209,7 +210,7 @@ func (o *office) callAgain(ctx context.Context, s *score, check, generation, tex
 	if !s.hold(check+": it is told to call again", strings.Contains(said, "Call again") && ran == 0, object{"said": said, "ran": ran}, nil) {
 		return
 	}
-	if _, err := o.person(ctx, "allow", text+" "+generation); err != nil {
+	if err := o.person(ctx, "allow", text+" "+generation); err != nil {
 		s.fail(check, err.Error())
 		return
 	}

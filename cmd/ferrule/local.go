@@ -24,8 +24,8 @@ func (p *program) localServers(plain []byte) (list []offered) {
 		return nil
 	}
 	folders := []string{p.dir}
-	if real, err := filepath.EvalSymlinks(p.dir); err == nil && real != p.dir {
-		folders = append(folders, real)
+	if actual, err := filepath.EvalSymlinks(p.dir); err == nil && actual != p.dir {
+		folders = append(folders, actual)
 	}
 	for _, folder := range folders {
 		for _, name := range slices.Compact([]string{folder, filepath.ToSlash(folder)}) {
