@@ -125,7 +125,7 @@ func (c *call) show(note string) policy.Question {
 		Caller: asker(&r.Caller),
 		Turn:   r.Turn, Index: r.Index, Call: r.ID, CallID: r.CallID,
 		Tool: c.called(), Source: r.Source, Claims: copyClaims(r.Claims), Input: r.Args.Text(),
-		Digest: c.digest(), Definition: c.entry.origin().digest(), Given: c.givenAs(), Note: note,
+		Digest: c.digest(), Definition: c.entry.origin().digest(), Given: c.givenAs(), Note: note, Here: c.turn.ends,
 		Asked: now, Expires: now.Add(c.turn.set.expiry),
 	}
 	if c.ruling != nil {

@@ -91,6 +91,7 @@ type call struct {
 	everAsked atomic.Bool              // it has had a question
 	lost      atomic.Bool              // given up
 	asides    int                      // how often it has stepped aside; guarded by the lock of the gates
+	placed    bool                     // it counts at its gates; guarded likewise
 	heldUp    atomic.Bool              // it has stood in the queue of its crowd
 	state     state
 	claimed   bool // somebody gives it its result
@@ -100,7 +101,7 @@ type call struct {
 	answered  bool // an answer came while somebody led it
 	inline    bool // on the goroutine of who waits
 	ran       bool // the tool was started
-	inside    bool // it holds places in its gates, and in its crowd
+	inside    bool // it was let in by its gates and its crowd
 	atGate    bool // it stands in the queue of one; guarded by the lock of the gates
 }
 

@@ -81,24 +81,32 @@ func (c *call) stepAside() {
 
 // Aside is for [tool.Host]: see [tool.Env.Aside].
 func (l *lease) Aside() (back func()) {
-	if !l.underway() || l.turn.crowd == nil {
+	if !l.underway() {
 		return func() {}
 	}
-	c, w, s := l.call, l.turn.crowd, l.turn.set
+	c, s := l.call, l.turn.set
+	if len(c.gates()) == 0 && l.turn.crowd == nil {
+		return func() {}
+	}
 	s.gateLock.Lock()
+	if c.lost.Load() { // its places are kept until it returns
+		s.gateLock.Unlock()
+		return func() {}
+	}
 	var next []passage
 	if c.asides++; c.asides == 1 {
-		next = w.leave(c, nil)
+		next = c.standOut(false, 0)
 	}
 	s.gateLock.Unlock()
 	s.admit(next)
-	return func() { l.comeBack(w) }
+	return l.comeBack
 }
 
 // comeBack has a call run on that had stepped aside. It does not wait for what has
 // begun meanwhile, which may in turn wait for it; what begins later is kept apart
-// from both. One that is over by then stays out: it may be another's.
-func (l *lease) comeBack(w *crowd) {
+// from both, and waits until the caps have a place. One that is over by then stays
+// out: it may be another's.
+func (l *lease) comeBack() {
 	if !l.underway() {
 		return
 	}
@@ -106,6 +114,6 @@ func (l *lease) comeBack(w *crowd) {
 	s.gateLock.Lock()
 	defer s.gateLock.Unlock()
 	if c.asides--; c.asides == 0 && !c.lost.Load() && l.open() {
-		w.running = append(w.running, c)
+		c.standIn(c.gates())
 	}
 }

@@ -34,6 +34,20 @@ func TestDoTurn(t *testing.T) {
 			}
 		})
 	})
+	t.Run("P6 who asks says whether another process could go on", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(t *testing.T) {
+			inbox := new(policy.Memory)
+			v := viewWith(t, &ferrule.Runtime{Inbox: inbox}, writerTool("write"))
+			for _, ends := range []bool{true, false} {
+				wantFailure(t, v.DoTurn(t.Context(), ferrule.TurnOptions{HandBack: true, Ends: ends}, tool.Call{Name: "write"})[0], tool.Suspended, "")
+			}
+			open, err := inbox.Pending(t.Context())
+			if err != nil || len(open) != 2 || !open[0].Here || open[1].Here {
+				t.Errorf("got %+v, %v, want one that is over with this process, and one that is not", open, err)
+			}
+		})
+	})
 	t.Run("D3 a turn with a limit of its own", func(t *testing.T) {
 		t.Parallel()
 		bubble(t, func(t *testing.T) {

@@ -121,13 +121,19 @@ func takeGates(c *call, all []*gate) bool {
 		c.atGate = true
 		return false
 	}
+	c.standIn(all)
+	return true
+}
+
+// standIn counts a call in, whatever the caps. The lock is held.
+func (c *call) standIn(all []*gate) {
 	for _, g := range all {
 		g.used++
 	}
+	c.placed = true
 	if w := c.turn.crowd; w != nil {
 		w.running = append(w.running, c)
 	}
-	return true
 }
 
 // leave frees a call's places. The mutex of no turn may be held.
@@ -151,22 +157,36 @@ func (c *call) atGates(used, lost int) (next []passage) {
 }
 
 func (s *settings) atGates(of *call, used, lost int) (next []passage) {
-	all := of.gates()
 	s.gateLock.Lock()
 	defer s.gateLock.Unlock()
-	if w := of.turn.crowd; w != nil { // one that was given up counts at gates, but holds up nobody
-		next = w.leave(of, next)
+	return of.standOut(used == 0, lost)
+}
+
+// standOut takes a call out of its crowd: one that was given up holds up nobody.
+// At its gates it keeps its places, or takes them again if it has stepped aside, or
+// gives them back. The lock is held.
+func (c *call) standOut(keeps bool, lost int) (next []passage) {
+	if w := c.turn.crowd; w != nil {
+		next = w.leave(c, next)
 	}
-	for _, g := range all {
+	used := 0
+	switch {
+	case keeps && !c.placed:
+		used = 1
+	case !keeps && c.placed:
+		used = -1
+	}
+	c.placed = keeps
+	for _, g := range c.gates() {
 		g.used += used
 		g.lost += lost
 		for len(g.waiting) > 0 && (!g.full() || g.stuck()) {
-			c := g.waiting[0]
+			o := g.waiting[0]
 			g.waiting = g.waiting[1:]
-			c.atGate = false
-			placed := !g.stuck() && takePlaces(c, c.gates())
+			o.atGate = false
+			placed := !g.stuck() && takePlaces(o, o.gates())
 			if placed || g.stuck() { // else it waits at another
-				next = append(next, passage{c, placed})
+				next = append(next, passage{o, placed})
 			}
 		}
 	}

@@ -32,6 +32,7 @@ type Turn struct {
 	told   func(audit.Event) // Observe
 	crowd  *crowd            // Apart; nil: it looks at no other turn
 	lends  bool              // HandBack
+	ends   bool              // Ends
 	quiet  bool              // begun by Do: Wait starts the work
 	// It is only thought of: nothing runs, and there is no event.
 	imagined bool
@@ -109,6 +110,9 @@ type TurnOptions struct {
 	//
 	// Loops are not looked for in such turns: who makes them may poll.
 	Apart bool
+	// Ends says that the turn ends with this process, if not before: nobody goes on
+	// with it in another. So nobody need answer its questions then.
+	Ends bool
 }
 
 // Number is the turn's place in its session, from 1. With a ledger numbers are
@@ -125,7 +129,7 @@ func (v *View) begin(ctx context.Context, o TurnOptions) *Turn {
 	if t == nil {
 		t = new(Turn)
 	}
-	t.view, t.set, t.ctx, t.lends, t.told = v, set, ctx, o.HandBack, o.Observe
+	t.view, t.set, t.ctx, t.lends, t.ends, t.told = v, set, ctx, o.HandBack, o.Ends, o.Observe
 	t.serial = t.set.serials.Add(1)
 	t.cond.L = &t.mu
 	t.hooks, t.limit = t.set.hooks, t.set.limit

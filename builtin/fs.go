@@ -199,9 +199,12 @@ func fsReader[In any](s *fsSet, name string, where func(In) (file string, ignore
 		return nil, err
 	}
 	return tool.Spec[In, tool.Result]{
-		Info: tool.Info{Name: name, Description: text, Tags: []string{"files"}, Cancel: true, Cooperative: true},
+		Info: tool.Info{
+			Name: name, Description: text, Tags: []string{"files"}, Cancel: true, Cooperative: true,
+			Claims: tool.Claims{ReadOnly: true, Local: true},
+		},
 		ClaimsOf: func(in In) tool.Claims {
-			c := tool.Claims{ReadOnly: true, Local: true, Touches: []tool.Access{}}
+			c := tool.Claims{Touches: []tool.Access{}}
 			file, ignores := where(in)
 			p, err := s.place(file)
 			if err != nil {
@@ -238,9 +241,12 @@ func fsWriter[In any](s *fsSet, name string, idempotent bool, where func(In) (fi
 		return nil, err
 	}
 	return tool.Spec[In, tool.Result]{
-		Info: tool.Info{Name: name, Description: text, Tags: []string{"files"}, Cooperative: true},
+		Info: tool.Info{
+			Name: name, Description: text, Tags: []string{"files"}, Cooperative: true,
+			Claims: tool.Claims{Local: true, Reversible: s.undo != nil, Idempotent: idempotent},
+		},
 		ClaimsOf: func(in In) tool.Claims {
-			c := tool.Claims{Local: true, Reversible: s.undo != nil, Idempotent: idempotent, Touches: []tool.Access{}}
+			c := tool.Claims{Touches: []tool.Access{}}
 			file, parents := where(in)
 			if p, err := s.file(file); err == nil {
 				c.Touches = append(c.Touches, tool.Access{Resource: "file:" + s.makes(p, parents).path(), Write: true})

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -210,6 +211,17 @@ func TestFilesClaims(t *testing.T) {
 			}
 		})
 	}
+	t.Run("T4 what holds for every call is claimed without one, as lists of tools need it", func(t *testing.T) {
+		reads, writes := tool.Claims{ReadOnly: true, Local: true}, tool.Claims{Local: true, Reversible: true}
+		for name, want := range map[string]tool.Claims{
+			"fs_read": reads, "fs_list": reads, "fs_glob": reads, "fs_grep": reads,
+			"fs_write": {Local: true, Reversible: true, Idempotent: true}, "fs_edit": writes,
+		} {
+			if got := with.tools[name].Claims; !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: got %+v, want %+v", name, got, want)
+			}
+		}
+	})
 	t.Run("I1 claims: Trial finds them kept", func(t *testing.T) {
 		t.Parallel()
 		with := newFiles(t, map[string]string{"sub/a": "a\n"})

@@ -5,9 +5,12 @@
 //
 //   {"packages": dir, "visits": [{"generation": "2025" | "2026", "list": true,
 //    "server": {"url"} | {"command", "args", "env", "cwd"},
-//    "calls": [{"name", "arguments"}], "atOnce": true, "who": "name"}]}
+//    "calls": [{"name", "arguments"}], "atOnce": true, "who": "name",
+//    "answer": {…}, "silent": true, "late": ms}]}
 //
-// atOnce makes all calls at the same time; who is what it answers to questions.
+// atOnce makes all calls at the same time; who is what it answers to questions, or
+// answer, late by so many milliseconds, or nothing where it is silent. A token of
+// the server is sent along.
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -16,10 +19,15 @@ const todo = JSON.parse(await text(process.stdin));
 const load = path => import(pathToFileURL(join(todo.packages, '@modelcontextprotocol', path)));
 
 // What the server may ask for is always answered in the same way.
-const answersOf = who => ({
-  elicitation: ({ params }) => params.mode === 'url' ? { action: 'accept' } : {
-    action: 'accept',
-    content: who ? { by: who, asked: params.message } : fill(params.requestedSchema),
+const answersOf = ({ who, answer, silent, late }) => ({
+  elicitation: async ({ params }) => {
+    if (silent) return new Promise(() => {});
+    if (late) await new Promise(done => setTimeout(done, late));
+    if (answer) return answer;
+    return params.mode === 'url' ? { action: 'accept' } : {
+      action: 'accept',
+      content: who ? { by: who, asked: params.message } : fill(params.requestedSchema),
+    };
   },
   sampling: ({ params }) => ({
     role: 'assistant', model: 'none', stopReason: 'endTurn',
@@ -48,8 +56,8 @@ function fill(schema) {
   return content;
 }
 
-async function connect({ generation, server, who }) {
-  const answers = answersOf(who);
+async function connect({ generation, server, ...user }) {
+  const answers = answersOf(user);
   const info = { name: 'e2e', version: '1' };
   const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } };
   let client, transports;
@@ -69,9 +77,10 @@ async function connect({ generation, server, who }) {
     client.setRequestHandler('roots/list', answers.roots);
     transports = { ...all, ...stdio };
   }
-  const { url, ...command } = server;
+  const { url, token, ...command } = server;
+  const how = token ? { requestInit: { headers: { Authorization: `Bearer ${token}` } } } : undefined;
   const transport = url
-    ? new transports.StreamableHTTPClientTransport(new URL(url))
+    ? new transports.StreamableHTTPClientTransport(new URL(url), how)
     : new transports.StdioClientTransport({ stderr: 'ignore', ...command });
   await client.connect(transport);
   return client;

@@ -37,6 +37,9 @@ type errand struct {
 	calls      []toolCall
 	atOnce     bool   // all calls at the same time
 	who        string // what it answers to questions; "": what fits
+	answer     object // what it answers to elicitations; nil: as who says
+	silent     bool   // it answers none
+	late       int    // milliseconds that its answer takes
 }
 
 // visit is what one client got from one server: the definitions of all tools, and
@@ -58,7 +61,7 @@ func (w *world) typescript(ctx context.Context, errands []errand) ([]visit, erro
 	for _, e := range errands {
 		all = append(all, object{
 			"generation": e.generation, "server": e.server.forClient(), "list": true,
-			"calls": e.calls, "atOnce": e.atOnce, "who": e.who,
+			"calls": e.calls, "atOnce": e.atOnce, "who": e.who, "answer": e.answer, "silent": e.silent, "late": e.late,
 		})
 	}
 	text, err := json.Marshal(object{"packages": w.tools.script("clients", ""), "visits": all})
@@ -112,7 +115,7 @@ func readVisits(out []byte, errands []errand) ([]visit, error) {
 // forClient is how calls.mjs reaches a server.
 func (u upstream) forClient() map[string]any {
 	if u.url != "" {
-		return map[string]any{"url": u.url}
+		return map[string]any{"url": u.url, "token": u.token}
 	}
 	s := map[string]any{"command": u.command[0], "args": u.command[1:]}
 	if len(u.env) > 0 {

@@ -20,6 +20,7 @@ type upstream struct {
 	env        map[string]string
 	dir        string
 	url        string
+	token      string // that its URL wants; "": none
 	unprefixed bool
 	era        string // forced; "": what it speaks
 }

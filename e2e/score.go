@@ -36,8 +36,8 @@ type summary struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// hold says whether something held that must.
-func (s *score) hold(check string, ok bool, got, want any) {
+// hold says, and returns, whether something held that must.
+func (s *score) hold(check string, ok bool, got, want any) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := line{Part: s.part, Check: check, Result: "passed", Got: got, Want: want}
@@ -47,6 +47,7 @@ func (s *score) hold(check string, ok bool, got, want any) {
 		l.Result = "failed"
 	}
 	s.print(l)
+	return ok
 }
 
 // note says something that is neither right nor wrong.

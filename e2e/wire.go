@@ -17,6 +17,8 @@ import (
 type wire struct {
 	url       string
 	stateless bool // of the 2026 era
+	token     string
+	elicits   bool // it says that it can ask its user
 	client    *http.Client
 	session   string
 	id        int
@@ -105,7 +107,11 @@ func (c *wire) toolNames(ctx context.Context) ([]string, error) {
 func (c *wire) do(ctx context.Context, method string, params map[string]any) (json.RawMessage, error) {
 	c.id++
 	if c.stateless {
-		params["_meta"] = ofTheNewEra()
+		meta := ofTheNewEra()
+		if c.elicits {
+			meta["io.modelcontextprotocol/clientCapabilities"] = object{"elicitation": object{"form": object{}}}
+		}
+		params["_meta"] = meta
 	}
 	var result json.RawMessage
 	err := c.post(ctx, map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params}, func(resp *http.Response) error {
@@ -133,6 +139,9 @@ func (c *wire) post(ctx context.Context, message map[string]any, take func(*http
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
 	switch {
 	case c.stateless:
 		req.Header.Set("Mcp-Protocol-Version", newVersion)

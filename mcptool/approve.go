@@ -28,7 +28,7 @@ const waitTime = 45 * time.Second
 // perform makes the call. Where a person must allow it, it goes on when one has.
 func (d *dialogue) perform(view *ferrule.View, w *watcher, call tool.Call) tool.Result {
 	inbox := d.client.gate.Runtime.Inbox
-	o := ferrule.TurnOptions{Apart: true, Observe: w.observe, HandBack: inbox != nil}
+	o := ferrule.TurnOptions{Apart: true, Ends: true, Observe: w.observe, HandBack: inbox != nil}
 	ctx := withExchange(d.ctx, d)
 	for {
 		res := view.DoTurn(ctx, o, call)[0]

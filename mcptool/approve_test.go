@@ -383,7 +383,7 @@ func TestApprovalElsewhere(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				o := newOffice(t)
-				if got := callText(meet(t, o.g, e, mute).must("tools/call", payAda)); !strings.Contains(got, "ferrule approvals allow "+o.open().ID) {
+				if got := callText(meet(t, o.g, e, mute).must("tools/call", payAda)); !strings.Contains(got, "ferrule approvals allow "+o.open().ID) || !o.open().Here {
 					t.Errorf("got %q", got)
 				}
 				o.answer(o.open().ID, policy.Answer{Allow: true, By: "page"})

@@ -34,10 +34,13 @@ type client struct {
 	draining bool      // somebody sends them
 
 	mu       sync.Mutex // before that of a dialogue
-	left     bool
+	left     bool // nothing new begins
+	leaving  bool // somebody ends it
 	shutting bool
+	deserted error         // why nobody is there any more who could be asked; nil: somebody is
 	shuts    chan struct{} // closed when it is
 	running  int           // requests under way
+	coming   int           // messages that have found the stateless session, and are not there yet
 	rested   chan struct{} // closed when none is, once it is shut; nil: nobody waits
 
 	agreed   string // the version of the old era
@@ -93,8 +96,10 @@ func (c *client) handle(ctx context.Context, m message, to stream) {
 	}()
 	switch {
 	case m.method == "":
+		c.arrive()
 		c.answered(m)
 	case m.id == nil:
+		c.arrive()
 		c.notified(ctx, m)
 	default:
 		c.requested(ctx, m, to)
@@ -147,6 +152,7 @@ func (c *client) requested(ctx context.Context, m message, to stream) {
 func (c *client) enter() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.coming = max(0, c.coming-1)
 	switch {
 	case c.left:
 		return errLeft
@@ -188,37 +194,6 @@ func (c *client) exit() {
 	}
 }
 
-// stay keeps a stateless session that is asked for again; false: it has ended.
-func (c *client) stay() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.left {
-		return false
-	}
-	c.used = time.Now()
-	if c.running == 0 {
-		c.idle.Reset(statelessIdle)
-	}
-	return true
-}
-
-// lastUsed is when the session was used last, and whether it is now.
-func (c *client) lastUsed() (at time.Time, busy bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.used, c.running > 0
-}
-
-// expire ends a stateless session that nobody has used.
-func (c *client) expire() {
-	c.mu.Lock()
-	busy := c.running > 0 || c.left
-	c.mu.Unlock()
-	if !busy {
-		c.leave()
-	}
-}
-
 // version is the protocol version that was agreed on; "": none yet.
 func (c *client) version() string {
 	c.mu.Lock()
@@ -236,26 +211,16 @@ func (c *client) until(f func()) (stop func() bool) { return context.AfterFunc(c
 // shut takes no more requests, and ends what would not end by itself.
 func (c *client) shut() {
 	c.mu.Lock()
-	if !c.shutting {
-		close(c.shuts)
-	}
 	c.shutting = true
 	var waiting []*dialogue
-	for d, person := range c.talks {
-		if person {
-			waiting = append(waiting, d) // nobody knows when it would end
-		}
-	}
 	for _, d := range c.held {
 		waiting = append(waiting, d)
-	}
-	for h := range c.hearing {
-		h.finish()
 	}
 	c.mu.Unlock()
 	for _, d := range waiting {
 		d.cancel(errShut)
 	}
+	c.desert(errShut)
 }
 
 // rest waits until no request is under way, or ctx has ended.
@@ -286,12 +251,12 @@ const leaveTime = 15 * time.Second
 // closed. It waits for that.
 func (c *client) leave() {
 	c.mu.Lock()
-	if c.left {
+	if c.leaving {
 		c.mu.Unlock()
 		<-c.gone
 		return
 	}
-	c.left = true
+	c.left, c.leaving = true, true
 	if c.idle != nil {
 		c.idle.Stop()
 	}

@@ -19,14 +19,12 @@ const (
 	maxOver      = 256 // ids of requests that were answered last
 	maxID        = 256 // bytes of an id that is remembered
 	earlyTime    = time.Second
-	// streamTime is how long a question that belongs to no request waits for a
-	// stream that it can be put on.
-	streamTime = 10 * time.Second
 )
 
 var errManyQuestions = errors.New("too many questions to the client without an answer")
 
-// ask puts a request to a client of the old era and waits for its answer.
+// ask puts a request to a client of the old era and waits for its answer. It is
+// errGone where the stream is no longer one that the client reads.
 func (c *client) ask(ctx context.Context, to stream, method string, params json.RawMessage) (json.RawMessage, error) {
 	answer := make(chan message, 1)
 	c.mu.Lock()
@@ -52,6 +50,8 @@ func (c *client) ask(ctx context.Context, to stream, method string, params json.
 			return nil, m.fault
 		}
 		return m.result, nil
+	case <-unread(to):
+		return nil, fmt.Errorf("ask the client (%s): %w", method, errGone)
 	case <-c.shuts: // its answer would not be taken
 		return nil, errShut
 	case <-c.ctx.Done():
@@ -85,24 +85,6 @@ func (c *client) scrub(text json.RawMessage) json.RawMessage {
 	return s.Scrub(text)
 }
 
-// anyStream is one that reaches the client now; nil: none.
-func (c *client) anyStream() stream {
-	c.pushing.Lock()
-	pushes := c.pushes
-	c.pushing.Unlock()
-	if n := len(pushes); n > 0 {
-		return pushes[n-1]
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, d := range c.underway {
-		if l := d.current(); l != nil {
-			return l.to
-		}
-	}
-	return nil
-}
-
 // notify tells the client what a server says beside all requests. Changed lists
 // are told when the hub knows the new ones.
 func (f *face) notify(server, method string, params json.RawMessage) {
@@ -134,29 +116,14 @@ func (f *face) request(ctx context.Context, server, method string, params json.R
 	if f.era == newEra {
 		return nil, &Fault{Code: codeInvalid, Message: "the client can be asked only while it waits for an answer"}
 	}
-	to, err := f.client.waitStream(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("server %s asks the client (%s): %w", server, method, err)
-	}
-	return f.client.ask(ctx, to, method, params)
-}
-
-// waitStream is a stream that reaches the client, or the error of waiting for one.
-func (c *client) waitStream(ctx context.Context) (stream, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, streamTime, errors.New("the client has no stream open"))
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
 	for {
-		if to := c.anyStream(); to != nil {
-			return to, nil
+		to, err := f.client.waitStream(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("server %s asks the client (%s): %w", server, method, err)
 		}
-		select {
-		case <-tick.C:
-		case <-c.ctx.Done():
-			return nil, c.why()
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		answer, err := f.client.ask(ctx, to, method, params)
+		if _, others := to.(presence); !others || !errors.Is(err, errGone) {
+			return answer, err
 		}
 	}
 }

@@ -19,17 +19,40 @@ func (c *client) talked(d *dialogue) {
 }
 
 // person says whether a request waits for a person. One that does is not waited
-// for when the gateway closes.
+// for when the gateway closes, or its client has gone.
 func (d *dialogue) person(waits bool) {
 	c := d.client
 	c.mu.Lock()
 	if _, runs := c.talks[d]; runs {
 		c.talks[d] = waits
 	}
-	stop := waits && c.shutting
+	why := c.deserted
 	c.mu.Unlock()
-	if stop {
-		d.cancel(errShut)
+	if waits && why != nil {
+		d.cancel(why)
+	}
+}
+
+// desert stops what waits for a person or for the client, now and later: nobody
+// knows when it would end. It is described at room.
+func (c *client) desert(why error) {
+	c.mu.Lock()
+	if c.deserted == nil {
+		c.deserted = why
+		close(c.shuts)
+	}
+	var waiting []*dialogue
+	for d, person := range c.talks {
+		if person {
+			waiting = append(waiting, d)
+		}
+	}
+	for h := range c.hearing {
+		h.finish()
+	}
+	c.mu.Unlock()
+	for _, d := range waiting {
+		d.cancel(why)
 	}
 }
 

@@ -12,7 +12,7 @@
 // seams.go has the words that the parts use of each other. From the servers to the
 // clients:
 //
-//	process*.go    a child with all that it starts
+//	process*.go    a child with all that it starts, and what ends it with this program
 //	link*.go       a connection to a server: over lines (link.go), over HTTP
 //	               (link_http*.go), and the handshake of both eras (link_greet.go)
 //	message*.go    JSON-RPC, and JSON that is read and changed as bytes

@@ -188,6 +188,8 @@ func plainly(err error) string {
 	switch {
 	case errors.Is(err, errTimeout), errors.Is(err, context.DeadlineExceeded):
 		return "The server did not answer in time. The request may still have had its effect."
+	case errors.Is(err, errBusy):
+		return "The server has no room for this request now. Nothing was done. Try again later."
 	case errors.Is(err, errUnreachable), errors.Is(err, errUnsent):
 		return "The server cannot be reached now. Nothing was done."
 	}

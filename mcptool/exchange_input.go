@@ -9,7 +9,7 @@ import (
 
 // Bounds of calls that wait for their client to come back.
 const (
-	maxHeld  = 64 // of a session
+	maxHeld  = 512 // of a session, which in the new era is all clients of one name
 	holdTime = 10 * time.Minute
 	ownInput = "input" // names the first request in a result of our own
 )

@@ -23,8 +23,7 @@ const (
 
 // watcher tells the client how a call goes, where it wants to know.
 type watcher struct {
-	d    *dialogue
-	mute bool // the client wants no progress
+	d *dialogue
 
 	mu     sync.Mutex
 	sent   time.Time
@@ -38,9 +37,13 @@ type watcher struct {
 	ended  bool
 }
 
-func (d *dialogue) watch() *watcher {
-	l := d.current()
-	return &watcher{d: d, mute: l == nil || l.token == nil}
+func (d *dialogue) watch() *watcher { return &watcher{d: d} }
+
+// wanted says whether the client wants progress of the call, which each of its
+// requests says anew.
+func (w *watcher) wanted() bool {
+	l := w.d.current()
+	return l != nil && l.token != nil
 }
 
 // observe hears what happens in the turn.
@@ -80,7 +83,7 @@ func (w *watcher) wait(n int) {
 	defer w.mu.Unlock()
 	w.waits += n
 	w.d.person(w.waits > 0)
-	if w.mute || w.ended {
+	if w.ended {
 		return
 	}
 	switch {
@@ -92,11 +95,16 @@ func (w *watcher) wait(n int) {
 	}
 }
 
-// remind says that a person is waited for, and will again.
+// remind says that a person is waited for, and will again. A call that its client
+// has left is stopped: who made it has made it again, or wants it no more.
 func (w *watcher) remind() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended || w.asking == nil {
+		return
+	}
+	if l := w.d.current(); l != nil && isClosed(unread(l.to)) {
+		w.d.cancel(errHungUp)
 		return
 	}
 	const step = 1e-6 // so little that what the tool counts later is more
@@ -108,7 +116,7 @@ func (w *watcher) remind() {
 func (w *watcher) update(u *tool.Update) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.mute || w.ended {
+	if w.ended || !w.wanted() {
 		return
 	}
 	switch {
@@ -161,7 +169,7 @@ func number(f float64) json.RawMessage {
 func (w *watcher) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.mute && !w.real {
+	if !w.real {
 		w.flush()
 	}
 	w.ended = true

@@ -66,7 +66,7 @@ type joining struct {
 }
 
 // join makes a client session of the old era or of stdio, or finds that of a
-// stateless client.
+// stateless client, which is then kept for one message that it is given to handle.
 func (g *Gateway) join(j joining) (*client, error) {
 	h := &g.house
 	h.mu.Lock()
@@ -90,6 +90,7 @@ func (g *Gateway) join(j joining) (*client, error) {
 	h.clients[c] = true
 	if j.stateless {
 		h.stateless[key] = c
+		c.coming = 1
 		c.idle = time.AfterFunc(statelessIdle, c.expire)
 	}
 	return c, nil
@@ -98,11 +99,25 @@ func (g *Gateway) join(j joining) (*client, error) {
 // makeRoom has the stateless session of a principal that was idle for longest leave,
 // where there are too many: their names are the client's choice. The mutex is held.
 func (h *house) makeRoom(key statelessKey) error {
-	var (
-		n     int
-		idle  *client
-		since time.Time
-	)
+	for {
+		n, idle := h.longestIdle(key)
+		switch {
+		case n < maxStateless:
+			return nil
+		case idle == nil:
+			return errManySessions
+		case idle.retire():
+			delete(h.stateless, statelessKey{key.tenant, key.principal, idle.joined.name})
+			go idle.leave() // who closes the gateway waits for it: it is one of the clients until then
+			return nil
+		}
+	}
+}
+
+// longestIdle is how many stateless sessions a principal has, and which was not
+// used for longest; nil: all are. The mutex is held.
+func (h *house) longestIdle(key statelessKey) (n int, idle *client) {
+	var since time.Time
 	for k, c := range h.stateless {
 		if k.tenant != key.tenant || k.principal != key.principal {
 			continue
@@ -112,15 +127,7 @@ func (h *house) makeRoom(key statelessKey) error {
 			idle, since = c, used
 		}
 	}
-	if n < maxStateless {
-		return nil
-	}
-	if idle == nil {
-		return errManySessions
-	}
-	delete(h.stateless, statelessKey{key.tenant, key.principal, idle.joined.name})
-	go idle.leave() // who closes the gateway waits for it: it is one of the clients until then
-	return nil
+	return n, idle
 }
 
 // open readies the house for its first client. Its mutex is held.

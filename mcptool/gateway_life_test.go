@@ -3,6 +3,7 @@ package mcptool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -65,6 +66,29 @@ func TestGatewayHeld(t *testing.T) {
 		}
 		if got := callText(k.must("tools/call", comeBack("s__ask", state))); got != `answered {"action":"accept"}` {
 			t.Errorf("got %q", got)
+		}
+	})
+	t.Run("M2 as many wait as clients of one name may have calls", func(t *testing.T) {
+		t.Parallel()
+		const calls = 200
+		ts := &testServer{new: true, methods: map[string]method{
+			"tools/list": lists(plainTool("ask")),
+			"tools/call": func(c *testCall) (json.RawMessage, error) {
+				if responses, ok := member(c.params, "inputResponses"); ok {
+					return says(string(responses)), nil
+				}
+				return json.RawMessage(`{"resultType":"input_required","inputRequests":{"input":{"method":"roots/list"}}}`), nil
+			},
+		}}
+		k := meet(t, gatewayOf(t, allowing(), map[string]*testServer{"s": ts}), newEra)
+		var states []json.RawMessage
+		for range calls {
+			states = append(states, k.hold("s__ask"))
+		}
+		for _, s := range states {
+			if got := callText(k.must("tools/call", comeBack("s__ask", s))); got != `{"input":{"action":"accept"}}` {
+				t.Fatalf("got %q", got)
+			}
 		}
 	})
 	t.Run("M2 at most so many wait", func(t *testing.T) {
@@ -132,9 +156,11 @@ func TestGatewayIdle(t *testing.T) {
 				time.Sleep(statelessIdle - time.Minute)
 				k.must("tools/list", `{}`)
 			}
-			if again := meet(t, g, newEra); again.c != k.c {
+			again := meet(t, g, newEra)
+			if again.c != k.c {
 				t.Error("a session that is used has ended")
 			}
+			again.must("tools/list", `{}`)
 			time.Sleep(statelessIdle + time.Minute)
 			synctest.Wait()
 			if again := meet(t, g, newEra); again.c == k.c {
@@ -155,7 +181,9 @@ func TestGatewayManyStateless(t *testing.T) {
 			g := ownGateway(t)
 			named := func(name string) *talker {
 				time.Sleep(time.Second)
-				return meet(t, g, newEra, func(k *talker) { k.name = name })
+				k := meet(t, g, newEra, func(k *talker) { k.name = name })
+				k.must("tools/list", `{}`)
+				return k
 			}
 			other, err := g.join(joining{caller: tool.Caller{Principal: "bob"}, stateless: true, name: "0"})
 			if err != nil {
@@ -176,6 +204,48 @@ func TestGatewayManyStateless(t *testing.T) {
 				t.Error("another principal's has left")
 			}
 		})
+	})
+}
+
+func TestGatewayFoundStateless(t *testing.T) {
+	t.Parallel()
+	t.Run("M2 a stateless session does not end under a request that has found it", func(t *testing.T) {
+		t.Parallel()
+		k := meet(t, ownGateway(t), newEra)
+		k.c.expire() // as its timer would
+		k.must("tools/list", `{}`)
+		k.c.expire()
+		if f := k.fails("tools/list", `{}`); f.Message != errLeft.Error() {
+			t.Errorf("after its request: got %+v", f)
+		}
+	})
+	t.Run("M2 a notification is all that may have come of it", func(t *testing.T) {
+		t.Parallel()
+		k := meet(t, ownGateway(t), newEra)
+		k.c.handle(t.Context(), message{method: "notifications/x"}, nowhere{})
+		k.c.expire()
+		if f := k.fails("tools/list", `{}`); f.Message != errLeft.Error() {
+			t.Errorf("got %+v", f)
+		}
+	})
+	t.Run("M2 nor does it leave for another", func(t *testing.T) {
+		t.Parallel()
+		g := ownGateway(t)
+		k := meet(t, g, newEra)
+		for i := range maxStateless - 1 {
+			c, err := g.join(joining{stateless: true, name: fmt.Sprint(i)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.enter(); err != nil {
+				t.Fatal(err)
+			}
+			defer c.exit()
+		}
+		if _, err := g.join(joining{stateless: true, name: "one more"}); !errors.Is(err, errManySessions) {
+			t.Errorf("got %v, want %v: all are in use", err, errManySessions)
+		}
+		k.must("tools/list", `{}`)
 	})
 }
 

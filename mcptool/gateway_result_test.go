@@ -237,6 +237,29 @@ func TestGatewayProgress(t *testing.T) {
 			t.Errorf("got %q in %d messages", all.String(), len(r.notes))
 		}
 	})
+	t.Run("M2 progress may be wanted from the second request of a call on", func(t *testing.T) {
+		asks, err := tool.Spec[struct{}, string]{
+			Info: tool.Info{Name: "asks", Description: "Ask.", Claims: tool.Claims{ReadOnly: true, Local: true}},
+			Run: func(ctx context.Context, _ struct{}) (string, error) {
+				_, err := exchangeFrom(ctx).request(ctx, "elicitation/create", json.RawMessage(`{"message":"?"}`))
+				tool.From(ctx).Progress(1, 2, "half")
+				return "asked", err
+			},
+		}.Tool()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rt := &ferrule.Runtime{}
+		if err := rt.Add(asks); err != nil {
+			t.Fatal(err)
+		}
+		k := meet(t, gatewayOf(t, rt, nil), newEra)
+		params := setMembers(json.RawMessage(comeBack("asks", k.hold("asks"))), pair{"_meta", json.RawMessage(`{"progressToken":"p"}`)})
+		r := k.do(t.Context(), "tools/call", string(params))
+		if len(r.notes) != 1 || textMember(r.notes[0].params, "message") != "half" {
+			t.Errorf("got %v, want half", r.notes)
+		}
+	})
 	t.Run("M2 who wants none is told none", func(t *testing.T) {
 		if r := k.do(t.Context(), "tools/call", `{"name":"say"}`); len(r.notes) > 0 {
 			t.Errorf("got %v", r.notes)

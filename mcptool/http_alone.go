@@ -49,6 +49,14 @@ func (t *track) reopen(out *sink, after int) (seat, bool) {
 	return seat{after, []byte(sign), left, t.more}, true
 }
 
+// revive has a track that was given up go on.
+func (t *track) revive() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done, t.over = false, make(chan struct{})
+	t.s.kept.reopen(t)
+}
+
 // nudge has the handler look for what is to be written. The mutex is held.
 func (t *track) nudge() {
 	select {

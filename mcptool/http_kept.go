@@ -52,6 +52,16 @@ func (k *kept) close(t *track) {
 	}
 }
 
+// reopen says that more comes on a track that was closed.
+func (k *kept) reopen(t *track) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	t.closed = false
+	if !k.ended {
+		k.tracks[t.id] = t
+	}
+}
+
 // track is the track of an id; nil: there is none.
 func (k *kept) track(id string) *track {
 	k.mu.Lock()

@@ -121,7 +121,8 @@ func (d *door) begin(w *replier, r *http.Request, principal string) *session {
 }
 
 // take has messages of a client handled. The requests among them run on when the
-// client's connection breaks, because it may come back for their answers.
+// client's connection breaks, because it may come back for their answers. Those
+// that wait for a person are stopped if it does not.
 func (d *door) take(w *replier, r *http.Request, s *session, ms []message) {
 	requests := 0
 	for _, m := range ms {
@@ -139,7 +140,9 @@ func (d *door) take(w *replier, r *http.Request, s *session, ms []message) {
 	}
 	t := s.track(requests)
 	defer t.finish()
-	t.attach(newSink(w, d.write))
+	out := newSink(w, d.write)
+	t.attach(out)
+	defer context.AfterFunc(r.Context(), func() { t.leave(out) })()
 	if len(ms) == 1 {
 		s.room.handle(ctx, ms[0], t)
 		return
@@ -228,15 +231,16 @@ func (s *session) takeUp(w *replier, r *http.Request, out *sink, last string) {
 		left <-chan struct{}
 	)
 	if t.endless {
+		s.hearAgain(t)
 		p, ok = t.reopen(out, n)
 	} else {
 		left, ok = t.resume(out, n)
 	}
+	defer s.unattended(t)
 	if !ok {
 		w.refuse(http.StatusBadRequest, "the events after this "+fieldLastEvent+" are no longer kept")
 		return
 	}
-	defer s.unattended(t)
 	defer t.leave(out)
 	if left == nil {
 		t.feed(r.Context(), out, p)

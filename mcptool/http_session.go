@@ -167,7 +167,7 @@ func (s *session) track(answers int) *track {
 func (s *session) newTrack(answers int) *track {
 	t := &track{
 		s: s, id: strconv.Itoa(s.tracks), waiting: answers, endless: answers < 0,
-		prime: s.room.version() >= oldVersion,
+		prime: s.room.version() >= oldVersion, over: make(chan struct{}),
 	}
 	s.tracks++
 	s.kept.open(t)
@@ -190,6 +190,19 @@ func (s *session) hear() *track {
 		s.unhear = s.room.listen(s.alone)
 	}
 	return s.alone
+}
+
+// hearAgain has t be the track for what belongs to no request once more, where it
+// was given up and there is no other.
+func (s *session) hearAgain(t *track) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.alone != nil || s.ctx.Err() != nil {
+		return
+	}
+	t.revive()
+	s.alone = t
+	s.unhear = s.room.listen(t)
 }
 
 // unattended has t end unless its client comes back in time.

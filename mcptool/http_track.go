@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -27,6 +28,11 @@ type track struct {
 	more    chan struct{} // of a track without end: there is something to write
 	beat    *time.Timer   // of one with an end
 	written int           // number of the last event that was written to anybody
+	away    time.Time     // since when nobody is there
+	late    *time.Timer   // of one with an end: nobody has come back in time
+	over    chan struct{} // closed when nobody is expected to come
+
+	there atomic.Bool // somebody is, and something may come
 
 	// Guarded by s.kept.mu. Events are numbered from 1.
 	events []keptEvent
@@ -100,7 +106,14 @@ func (t *track) attachLocked(out *sink) <-chan struct{} {
 	if t.out != nil {
 		t.detach()
 	}
+	if t.late != nil {
+		t.late.Stop()
+	}
+	if isClosed(t.over) && !t.done {
+		t.over = make(chan struct{})
+	}
 	t.out, t.left = out, make(chan struct{})
+	t.there.Store(!t.done)
 	if t.endless {
 		t.more = make(chan struct{}, 1)
 	} else {
@@ -142,7 +155,45 @@ func (t *track) detach() {
 	}
 	close(t.left)
 	t.out = nil
+	t.there.Store(false)
 	t.s.kept.sent(t, math.MaxInt) // who comes again begins after it
+	if !t.done && !t.endless {    // the session looks after one without end
+		t.away = time.Now()
+		t.late = time.AfterFunc(t.s.d.linger, t.expire)
+	}
+}
+
+// expire gives up who has not come back.
+func (t *track) expire() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.out == nil && time.Since(t.away) >= t.s.d.linger {
+		t.lose()
+	}
+}
+
+// lose says that nobody is expected any more. The mutex is held.
+func (t *track) lose() {
+	if !isClosed(t.over) {
+		close(t.over)
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// lost is closed when the track has ended, or its client has not come back in
+// time. One that comes later still finds it.
+func (t *track) lost() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.over
 }
 
 // leave takes out away, if it is still who is there.
@@ -166,15 +217,16 @@ func (t *track) finish() {
 	if t.out != nil {
 		t.detach()
 	}
+	if t.late != nil {
+		t.late.Stop()
+	}
+	t.lose()
 	t.s.kept.close(t)
 }
 
-// attended says whether somebody is there.
-func (t *track) attended() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.out != nil
-}
+// attended says whether somebody is there. It does not wait for what is being
+// written.
+func (t *track) attended() bool { return t.there.Load() }
 
 // alive shows that the connection lives: first by the id of the stream.
 func (t *track) alive(out *sink) {

@@ -39,6 +39,7 @@ type Hub struct {
 	own      map[ownKey]*ownAudience // of sessions that have no client
 	end      context.CancelFunc
 	going    sync.WaitGroup // the lives of servers
+	ward     ward
 }
 
 // Status is how a server stands.
@@ -85,7 +86,7 @@ func (h *Hub) Start(ctx context.Context) error {
 		servers = append(servers, s)
 	}
 	ctx, h.end = context.WithCancel(context.WithoutCancel(ctx))
-	h.servers = servers
+	h.servers, h.ward.log = servers, h.log()
 	h.mu.Unlock()
 	var recalled sync.WaitGroup
 	for _, s := range servers {
@@ -123,8 +124,8 @@ func (h *Hub) Status() []Status {
 	return all
 }
 
-// Close ends all connections, and waits for the children until ctx ends. The tools
-// stay registered; calls of them fail.
+// Close ends all connections, and waits for the children until ctx ends: those that
+// are left then are killed. The tools stay registered; calls of them fail.
 func (h *Hub) Close(ctx context.Context) error {
 	h.mu.Lock()
 	servers, end := h.servers, h.end
@@ -142,11 +143,13 @@ func (h *Hub) Close(ctx context.Context) error {
 		}
 		closing.Wait()
 		h.going.Wait()
+		h.ward.close()
 	}()
 	select {
 	case <-done:
 		return nil
 	case <-ctx.Done():
+		h.ward.kill()
 		return fmt.Errorf("hub: servers have not all ended: %w", context.Cause(ctx))
 	}
 }

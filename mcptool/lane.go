@@ -169,10 +169,8 @@ func (ln *lane) made() (c *strand, err error) {
 
 // exclusive is a connection that nobody else uses until it is given back.
 func (ln *lane) exclusive(ctx context.Context) (*strand, error) {
-	select {
-	case ln.slots <- struct{}{}:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if err := ln.slot(ctx); err != nil {
+		return nil, err
 	}
 	ln.mu.Lock()
 	for len(ln.idle) > 0 {
@@ -229,10 +227,10 @@ func (ln *lane) dial(ctx context.Context) (c *strand, err error) {
 	if err := ln.s.down(); err != nil {
 		return nil, err
 	}
-	if err := ln.s.admit(); err != nil {
+	if err := ln.s.admit(ctx); err != nil {
 		return nil, err
 	}
-	c = &strand{lane: ln}
+	c = &strand{lane: ln, rested: time.Now()}
 	there := false
 	defer func() {
 		if !there {

@@ -18,8 +18,9 @@ type strand struct {
 
 	out sync.Once // it is counted out
 
-	mu sync.Mutex
-	on []*asking // requests under way
+	mu     sync.Mutex
+	on     []*asking // requests under way
+	rested time.Time // since when there is none
 }
 
 func (c *strand) over() bool {
@@ -46,6 +47,7 @@ func (c *strand) do(ctx context.Context, x *asking, method string, params json.R
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.on = slices.DeleteFunc(c.on, func(o *asking) bool { return o == x })
+		c.rested = time.Now()
 	}()
 	return c.link.do(ctx, method, params, &listener{
 		notified:  func(method string, params json.RawMessage) { c.hear(x, method, params) },
@@ -61,6 +63,16 @@ func (c *strand) alone() *asking {
 		return nil
 	}
 	return c.on[0]
+}
+
+// restsFor is how long no request has been under way.
+func (c *strand) restsFor() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.on) > 0 {
+		return 0
+	}
+	return time.Since(c.rested)
 }
 
 // notified takes what the connection cannot tell whose it is.
@@ -97,7 +109,7 @@ func (c *strand) hear(x *asking, method string, params json.RawMessage) {
 
 // requested takes what the server asks. Where several requests are under way it
 // cannot be told which one it is about: the session is asked, and all of them
-// have their time stopped meanwhile.
+// have their time stopped meanwhile and hold up nobody.
 func (c *strand) requested(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if x := c.alone(); x != nil {
 		return x.request(ctx, method, params)
@@ -106,8 +118,7 @@ func (c *strand) requested(ctx context.Context, method string, params json.RawMe
 	on := slices.Clone(c.on)
 	c.mu.Unlock()
 	for _, x := range on {
-		x.clock.stop()
-		defer x.clock.start()
+		defer x.pause()()
 	}
 	return c.lane.a.request(ctx, c.lane.s.Name, method, params)
 }

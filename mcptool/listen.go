@@ -141,7 +141,7 @@ func (h *listening) grant(wanted json.RawMessage) (granted []pair) {
 func (c *client) hear(h *listening) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.left || c.shutting {
+	if c.left || c.deserted != nil {
 		return false
 	}
 	c.hearing[h] = true

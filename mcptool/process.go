@@ -14,10 +14,10 @@ import (
 )
 
 // How long a child may take to end, after its input has ended and after it was
-// told to.
+// told to. Clients give this program 2 s each before they kill it.
 const (
-	endTime  = 2 * time.Second
-	termTime = 3 * time.Second
+	endTime  = 1500 * time.Millisecond
+	termTime = 1500 * time.Millisecond
 	// drainTime is how long what a child has written may be read after its end:
 	// what has left its group may hold its output open for ever.
 	drainTime = 500 * time.Millisecond
@@ -31,6 +31,7 @@ type process struct {
 	out    *os.File // its standard output
 	said   *stderrLog
 	group  group
+	ward   *ward
 	ended  chan struct{}  // closed when the child, and all of its group, has ended
 	quiet  chan struct{}  // closed when its stderr has been read
 	work   sync.WaitGroup // who waits for the child, who reads its stderr
@@ -49,7 +50,10 @@ func startProcess(ctx context.Context, s Server, log *slog.Logger) (*process, er
 	ctx = context.WithoutCancel(ctx)
 	cmd := exec.CommandContext(ctx, s.Command[0], s.Command[1:]...) //nolint:gosec // the operator chose the program, and no shell reads its arguments
 	cmd.Dir, cmd.Env = s.Dir, environment(s.Env)
-	p := &process{cmd: cmd, ended: make(chan struct{}), quiet: make(chan struct{}), said: newStderrLog(ctx, s.clean, log)}
+	p := &process{cmd: cmd, ward: s.ward, ended: make(chan struct{}), quiet: make(chan struct{}), said: newStderrLog(ctx, s.clean, log)}
+	if err := p.ward.ready(); err != nil {
+		return nil, err
+	}
 	stderr, err := p.pipes()
 	if err != nil {
 		return nil, err
@@ -62,6 +66,9 @@ func startProcess(ctx context.Context, s Server, log *slog.Logger) (*process, er
 		return nil, err
 	}
 	p.group.started(cmd)
+	if !p.ward.take(p) {
+		p.signal((*group).kill, false)
+	}
 	p.work.Go(func() {
 		defer close(p.quiet)
 		defer stderr.Close()
@@ -110,10 +117,12 @@ func (p *process) wait(stderr *os.File) {
 	early := waitExit(p.cmd.Process.Pid)
 	if early { // as long as nobody has waited for the child the group's number is its own
 		p.signal((*group).kill, true)
+		p.ward.drop(p)
 	}
 	err := p.cmd.Wait()
 	if !early {
 		p.signal((*group).kill, true)
+		p.ward.drop(p)
 	}
 	p.group.release()
 	for _, f := range []*os.File{p.out, stderr} {

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ferrule-dev/ferrule"
 )
 
 // child is a server that is the test program in a role.
@@ -30,7 +32,10 @@ const childPipe = "FERRULE_TEST_PIPE"
 
 // play is the test program in a role, until its input ends.
 func play(role string) int {
-	if role == "orphan" || role == "stubborn" {
+	if role == "host" {
+		return host(os.Getenv(childPipe))
+	}
+	if role == "orphan" || role == "stubborn" || role == "family" {
 		signal.Ignore(syscall.SIGTERM) // before anybody knows of it
 	}
 	if path := os.Getenv(childPipe); path != "" {
@@ -80,6 +85,12 @@ func play(role string) int {
 	case "stubborn": // takes no hint
 		_ = s.serve(context.Background(), os.Stdin, os.Stdout)
 		<-time.After(time.Hour)
+	case "family": // takes no hint, and neither does its child
+		if startOrphan(false) != nil {
+			return 8
+		}
+		_ = s.serve(context.Background(), os.Stdin, os.Stdout)
+		<-time.After(time.Hour)
 	case "orphan":
 		<-time.After(time.Hour)
 	case "polite": // waits for TERM
@@ -100,6 +111,22 @@ func play(role string) int {
 	if s.serve(context.Background(), os.Stdin, os.Stdout) != nil {
 		return 1
 	}
+	return 0
+}
+
+// host is a program that keeps a server until it is killed.
+func host(pipe string) int {
+	program, err := os.Executable()
+	if err != nil {
+		return 9
+	}
+	h := &Hub{Runtime: &ferrule.Runtime{}, Servers: []Server{{
+		Name: "family", Command: []string{program}, Env: []string{childRole + "=family", childPipe + "=" + pipe},
+	}}}
+	if h.Start(context.Background()) != nil {
+		return 9
+	}
+	<-time.After(time.Hour)
 	return 0
 }
 

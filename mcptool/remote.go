@@ -61,8 +61,12 @@ func (s *server) failure(ctx context.Context, err error) error {
 		return err
 	case errors.Is(err, errUnauthorized):
 		e.Text = fmt.Sprintf("Server %s wants a login that it was not given. Nothing was done.", s.Name)
+	case errors.Is(err, errBusy):
+		e.Text = fmt.Sprintf("Server %s has no room for this call: too many of this or other clients wait for input, or keep it busy. Nothing was done. Try again later.", s.Name)
 	case errors.Is(err, errUnreachable), errors.Is(err, errUnsent):
 		e.Text = fmt.Sprintf("Server %s cannot be reached now. Nothing was done.", s.Name)
+	case errors.Is(err, errExpired):
+		e.Text = fmt.Sprintf("Server %s asked for input, which did not come in time, so the call was given up. It may or may not have had an effect.", s.Name)
 	case errors.Is(err, errNoInput):
 		e.Text = err.Error()
 	default:

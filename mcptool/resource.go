@@ -113,7 +113,7 @@ func (d *dialogue) readKept(uri, handle string) (json.RawMessage, error) {
 		input = setMembers(input, pair{"offset", json.RawMessage(offset)})
 	}
 	view := d.face.session.View(d.ctx)
-	res := view.DoTurn(d.ctx, ferrule.TurnOptions{Apart: true}, tool.Call{Name: readerName, Input: input})[0]
+	res := view.DoTurn(d.ctx, ferrule.TurnOptions{Apart: true, Ends: true}, tool.Call{Name: readerName, Input: input})[0]
 	if res.Err != nil {
 		if res.Err.Kind == tool.InvalidValue || res.Err.Kind == tool.UnknownTool {
 			return nil, noResource(uri)

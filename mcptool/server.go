@@ -46,6 +46,7 @@ type Server struct {
 
 	access *access             // by Login, for all connections; nil: none
 	scrub  func(string) string // takes what is secret out of texts; nil: nothing is
+	ward   *ward               // its processes end with; nil: with nobody
 }
 
 // check says what is wrong with a server, beside others.

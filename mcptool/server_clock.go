@@ -35,7 +35,8 @@ type clock struct {
 
 	mu    sync.Mutex
 	left  time.Duration
-	holds int // reasons to stand still
+	holds int       // reasons to stand still
+	stood time.Time // since when it stands still; zero: it was never started
 	since time.Time
 	timer *time.Timer // nil: it stands still
 	over  bool
@@ -51,7 +52,10 @@ func newClock(ctx context.Context, d time.Duration, cause error) (context.Contex
 func (k *clock) stop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.holds++; k.timer != nil {
+	if k.holds++; k.holds == 1 {
+		k.stood = time.Now()
+	}
+	if k.timer != nil {
 		k.timer.Stop()
 		k.timer = nil
 		k.left = max(k.left-time.Since(k.since), 0)
@@ -67,14 +71,24 @@ func (k *clock) start() {
 	}
 }
 
-func (k *clock) end() {
+func (k *clock) end() { k.giveUp(nil) }
+
+// giveUp ends the context, whoever is waited for.
+func (k *clock) giveUp(cause error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.over = true
 	if k.timer != nil {
 		k.timer.Stop()
 	}
-	k.cancel(nil)
+	k.cancel(cause)
+}
+
+// standing is since when the server waits for somebody else; false: it does not.
+func (k *clock) standing() (since time.Time, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.stood, k.holds > 0 && !k.over && !k.stood.IsZero()
 }
 
 // asking is a request of a client whose server has its time stopped while the
@@ -86,16 +100,23 @@ type asking struct {
 	quiet bool      // the client wants no log messages
 }
 
-func (x *asking) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+// pause is for while somebody is asked: the server's time stands still, and the
+// call holds up nobody.
+func (x *asking) pause() (goOn func()) {
 	x.clock.stop()
-	defer x.clock.start()
-	defer x.env.Aside()()
+	back := x.env.Aside()
+	return func() {
+		back()
+		x.clock.start()
+	}
+}
+
+func (x *asking) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	defer x.pause()()
 	return x.exchange.request(ctx, method, params)
 }
 
 func (x *asking) input(ctx context.Context, required json.RawMessage) (responses, state json.RawMessage, err error) {
-	x.clock.stop()
-	defer x.clock.start()
-	defer x.env.Aside()()
+	defer x.pause()()
 	return x.exchange.input(ctx, required)
 }

@@ -53,7 +53,7 @@ type server struct {
 }
 
 func newServer(h *Hub, s Server) *server {
-	s.scrub = h.scrub
+	s.scrub, s.ward = h.scrub, &h.ward
 	made := &server{
 		Server: s, hub: h,
 		settled: make(chan struct{}), wake: make(chan struct{}, 1), listing: make(chan struct{}, 1),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
@@ -149,19 +150,25 @@ func (s *server) dial(ctx context.Context, who introduction, hears *listener) (l
 // client session has its own, and how many sessions there are is up to clients.
 const maxChildren = 64
 
-// admit counts a connection of a client in, if it is a process.
-func (s *server) admit() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.Command) > 0 && s.children >= maxChildren {
-		return &unreachableError{
-			server: s.Name, place: s.place(),
-			cause:  fmt.Errorf("got %d processes of it for clients already, want no more", s.children),
-			advice: "Close clients that are not used.",
+// admit counts a connection of a client in. Where it is one process too many, one
+// that nobody uses is ended first.
+func (s *server) admit(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		if len(s.Command) == 0 || s.children < maxChildren {
+			s.children++
+			s.mu.Unlock()
+			return nil
+		}
+		lanes := slices.Collect(maps.Values(s.lanes))
+		s.mu.Unlock()
+		if !retireOne(ctx, lanes) {
+			return s.busy(fmt.Sprintf("got %d processes of it for clients already, want no more. Close clients that are not used", maxChildren))
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 	}
-	s.children++
-	return nil
 }
 
 // dismiss counts a connection of a client out.

@@ -19,11 +19,13 @@ const (
 	stdioMost   = 1024             // requests that run or wait; more are refused
 	stdioBytes  = 256 << 20        // of requests that run or wait
 	stdioFinish = 30 * time.Second // for requests under way when the input has ended
-	stdioStop   = time.Second      // for them to stop when the context has
+	stdioStop   = time.Second      // for them to stop, once they are told to
 )
 
 // ServeStdio serves one client until in ends or ctx does. Calls that run then are
-// finished (in ended) or stopped (ctx). It returns nil when in has ended.
+// finished (in ended; those that wait for a person are stopped) or stopped (ctx). It
+// returns nil when in has ended. The connections that the client had to servers end
+// meanwhile: Close waits for them.
 //
 // A read of in that blocks when ctx ends is not waited for; it goes on until in is
 // closed.
@@ -45,15 +47,15 @@ func serveStdio(ctx context.Context, in io.Reader, out io.Writer, c tool.Caller,
 	ended := make(chan error, 1)
 	go func() { ended <- s.read(ctx, newLineReader(in, maxLine)) }()
 
-	wait := stdioStop
 	select {
 	case err = <-ended:
-		wait = stdioFinish
+		room.desert(errHungUp)
+		s.rest(stdioFinish, ctx.Done())
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
-	s.finish(ctx, wait)
 	cancel(errGone)
+	s.rest(stdioStop, nil)
 	told := make(chan struct{})
 	go func() { // until the writer closes
 		defer close(told)
@@ -61,18 +63,10 @@ func serveStdio(ctx context.Context, in io.Reader, out io.Writer, c tool.Caller,
 	}()
 	within(told, toldTime)
 	w.close()
-	left := make(chan struct{})
-	go func() {
-		defer close(left)
+	go func() { // who closes the gateway waits for it
 		room.leave()
 		s.crew.close()
 	}()
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-left:
-	case <-timer.C:
-	}
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
@@ -209,9 +203,9 @@ func (s *stdio) leave(size int) {
 	}
 }
 
-// finish takes no more requests, and waits for those under way: for so long, and
-// for a second more once ctx has ended.
-func (s *stdio) finish(ctx context.Context, wait time.Duration) {
+// rest takes no more requests, and waits for those under way: for so long, or until
+// stop is closed.
+func (s *stdio) rest(long time.Duration, stop <-chan struct{}) {
 	s.mu.Lock()
 	s.closed = true
 	var nothing chan struct{}
@@ -223,18 +217,11 @@ func (s *stdio) finish(ctx context.Context, wait time.Duration) {
 	if nothing == nil {
 		return
 	}
-	timer := time.NewTimer(wait)
+	timer := time.NewTimer(long)
 	defer timer.Stop()
 	select {
 	case <-nothing:
-		return
 	case <-timer.C:
-		return
-	case <-ctx.Done():
-	}
-	timer.Reset(min(wait, stdioStop))
-	select {
-	case <-nothing:
-	case <-timer.C:
+	case <-stop:
 	}
 }

@@ -12,6 +12,8 @@ type room interface {
 	listen(s stream) (stop func())
 	version() string
 	leave()
+	// desert stops what waits for somebody, now or later: nobody will come.
+	desert(why error)
 	// giveUp answers what has not stopped.
 	giveUp(why error)
 	// until has f called, on a goroutine of its own, when the session ends, whoever

@@ -41,6 +41,9 @@ type Question struct {
 	// have seen these arguments; of them only security hooks look again there.
 	Given  string `json:"given,omitempty"`
 	Hooked string `json:"hooked,omitempty"`
+	// Here: only the process that asked can go on with the call. Where that is gone
+	// the question is over.
+	Here bool `json:"here,omitempty"`
 	// Note is a remark to show, such as NoteEarly.
 	Note string `json:"note,omitempty"`
 	// Wants is what a running tool asks; "": whether the call may run.

@@ -19,7 +19,8 @@ const (
 	expired   = "expired" // and was found to be so: it stays so whatever the clock says
 )
 
-// Ask puts a question.
+// Ask puts a question. One that only this process goes on with is over when the
+// Store is closed, or its process ends.
 func (s *Store) Ask(ctx context.Context, q policy.Question) error {
 	what := fmt.Sprintf("ask %q", q.ID)
 	if q.ID == "" {
@@ -29,15 +30,36 @@ func (s *Store) Ask(ctx context.Context, q policy.Question) error {
 	if err != nil {
 		return fmt.Errorf("store: %s: %w", what, err)
 	}
+	asker := ""
+	if q.Here {
+		o, err := s.owner()
+		if err != nil {
+			return fmt.Errorf("store: %s: %w", what, err)
+		}
+		asker = o.id
+	}
 	return s.write(ctx, what, func(tx *sql.Tx) error {
 		now := s.now()
 		if err := s.sweep(ctx, tx, now); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO questions (id, digest, asked, expires, body, forget) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-			q.ID, q.Digest, writeTime(q.Asked), writeTime(q.Expires), body, forgotten(q.Expires, now.Add(idle)))
+		_, err := tx.ExecContext(ctx, `INSERT INTO questions (id, digest, asked, expires, body, forget, owner) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+			q.ID, q.Digest, writeTime(q.Asked), writeTime(q.Expires), body, forgotten(q.Expires, now.Add(idle)), asker)
 		return err
 	})
+}
+
+// errAskerGone is that nobody waits for an answer any more.
+var errAskerGone = fmt.Errorf("who asked has ended, and no call waits for the answer: %w", policy.ErrExpired)
+
+// gone reports whether a question's asker, who alone could go on, is gone. Where
+// that cannot be said it is there.
+func (s *Store) gone(asker string) bool {
+	if asker == "" {
+		return false
+	}
+	there, err := s.alive(asker)
+	return !there && err == nil
 }
 
 // asked is a question as it is kept, and what became of it.
@@ -47,14 +69,15 @@ type asked struct {
 	body            string
 	over            string
 	answer          sql.NullInt64
+	asker           string // its owner
 }
 
 // find reads a question; [policy.ErrNotAsked].
 func find(ctx context.Context, db querier, id string) (*asked, error) {
 	a := &asked{Question: policy.Question{ID: id}}
 	var from, until string
-	err := db.QueryRowContext(ctx, `SELECT place, digest, asked, expires, body, over, answer FROM questions WHERE id = ?`, id).
-		Scan(&a.place, &a.Digest, &from, &until, &a.body, &a.over, &a.answer)
+	err := db.QueryRowContext(ctx, `SELECT place, digest, asked, expires, body, over, answer, owner FROM questions WHERE id = ?`, id).
+		Scan(&a.place, &a.Digest, &from, &until, &a.body, &a.over, &a.answer, &a.asker)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, policy.ErrNotAsked
 	}
@@ -113,6 +136,9 @@ func (s *Store) Answer(ctx context.Context, id string, answer policy.Answer) err
 		}
 		if err := a.open(now); err != nil {
 			return nil, err
+		}
+		if !answer.Withdrawn && s.gone(a.asker) {
+			return nil, errAskerGone
 		}
 		if err := a.Check(answer); err != nil {
 			return nil, err
@@ -230,6 +256,8 @@ func (s *Store) Find(ctx context.Context, id string) (policy.Question, error) {
 			return policy.ErrUsed
 		case a.over == expired || !a.Expires.IsZero() && !s.now().Before(a.Expires):
 			return policy.ErrExpired
+		case s.gone(a.asker):
+			return errAskerGone
 		}
 		q = a.Question
 		return nil
@@ -239,13 +267,34 @@ func (s *Store) Find(ctx context.Context, id string) (policy.Question, error) {
 
 // Pending lists what can still be answered, oldest first.
 func (s *Store) Pending(ctx context.Context) ([]policy.Question, error) {
-	scan := func(rows *sql.Rows) (policy.Question, error) {
-		var id, digest, body string
-		if err := rows.Scan(&id, &digest, &body); err != nil {
-			return policy.Question{}, err
-		}
-		return unsealQuestion(id, digest, body)
+	type one struct {
+		policy.Question
+		asker string
 	}
-	return list(ctx, s, "pending", scan,
-		`SELECT id, digest, body FROM questions WHERE answer IS NULL AND over = '' AND (expires = '' OR expires > ?) ORDER BY asked, place`, writeTime(s.now()))
+	scan := func(rows *sql.Rows) (q one, err error) {
+		var id, digest, body string
+		if err := rows.Scan(&id, &digest, &body, &q.asker); err != nil {
+			return q, err
+		}
+		q.Question, err = unsealQuestion(id, digest, body)
+		return q, err
+	}
+	all, err := list(ctx, s, "pending", scan,
+		`SELECT id, digest, body, owner FROM questions WHERE answer IS NULL AND over = '' AND (expires = '' OR expires > ?) ORDER BY asked, place`, writeTime(s.now()))
+	if err != nil {
+		return nil, err
+	}
+	var pending []policy.Question
+	gone := make(map[string]bool) // each is looked at once
+	for _, q := range all {
+		is, known := gone[q.asker]
+		if !known {
+			is = s.gone(q.asker)
+			gone[q.asker] = is
+		}
+		if !is {
+			pending = append(pending, q.Question)
+		}
+	}
+	return pending, nil
 }

@@ -117,6 +117,8 @@ CREATE TABLE blobs (
 CREATE INDEX blobs_put ON blobs (put);
 `, `
 ALTER TABLE log_writers ADD COLUMN jotted INTEGER NOT NULL DEFAULT 0; -- the number of the last line that was appended
+`, `
+ALTER TABLE questions ADD COLUMN owner TEXT NOT NULL DEFAULT ''; -- who alone goes on with the call; '': whoever does
 `}
 }
 

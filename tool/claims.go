@@ -54,8 +54,8 @@ func (c Claims) Check() error {
 	return nil
 }
 
-// ClaimsFor are the claims of one call: those of ClaimsOf where there is one,
-// else the constant ones. A ClaimsOf that fails, panics or does not pass
+// ClaimsFor are the claims of one call: the constant ones, and those of ClaimsOf
+// where there is one. A ClaimsOf that fails, panics or does not pass
 // [Claims.Check] claims nothing; the error, for the operator, says why. The
 // claims count either way.
 func (t *Tool) ClaimsFor(a Args) (c Claims, err error) {
@@ -71,9 +71,18 @@ func (t *Tool) ClaimsFor(a Args) (c Claims, err error) {
 		}
 	}()
 	if c, err = t.ClaimsOf(a); err == nil {
+		c = t.Claims.and(c)
 		err = c.Check()
 	}
 	return c.clone(), err
+}
+
+// and is what holds where both do. Touches are those of the other.
+func (c Claims) and(o Claims) Claims {
+	return Claims{
+		ReadOnly: c.ReadOnly || o.ReadOnly, Parallel: c.Parallel || o.Parallel, Reversible: c.Reversible || o.Reversible,
+		Local: c.Local || o.Local, Idempotent: c.Idempotent || o.Idempotent, Touches: o.Touches,
+	}
 }
 
 // Overlaps reports whether the call may run beside other parallel ones.

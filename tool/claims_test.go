@@ -168,6 +168,21 @@ func TestClaimsOfOneCall(t *testing.T) {
 			}
 		})
 	}
+	t.Run("T3 constants hold beside what a function says", func(t *testing.T) {
+		def := untyped(pathSchema)
+		def.Claims = tool.Claims{ReadOnly: true, Local: true}
+		of := tool.Claims{Idempotent: true, Touches: touches("file:/a")}
+		def.ClaimsOf = func(tool.Args) (tool.Claims, error) { return of, nil }
+		tl := must(def.Check())(t)
+		want := tool.Claims{ReadOnly: true, Local: true, Idempotent: true, Touches: touches("file:/a")}
+		if got := must(tl.ClaimsFor(admit(t, tl, `{"path":"/x"}`)))(t); !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		of.Touches = touches("w file:/a") // which the constants contradict
+		if got, err := tl.ClaimsFor(admit(t, tl, `{"path":"/x"}`)); !reflect.DeepEqual(got, tool.Claims{}) || err == nil {
+			t.Errorf("got %+v, %v, want none and why", got, err)
+		}
+	})
 	t.Run("T3 what a function returned is not shared with it", func(t *testing.T) {
 		shared := touches("file:/a")
 		def := untyped(pathSchema)

@@ -186,8 +186,9 @@ func (e *Env) AtEnd(f func()) bool {
 }
 
 // Aside says that the call waits for somebody outside, its client say: until back
-// is called it holds up no other call of its session. Those that have begun by
-// then run on beside it. It may be said again meanwhile: the last back counts.
+// is called it holds up no other call of its session, and has no place under a cap.
+// Those that have begun by then run on beside it. It may be said again meanwhile:
+// the last back counts.
 func (e *Env) Aside() (back func()) {
 	if e == nil || e.host.Outside == nil {
 		return func() {}

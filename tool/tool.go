@@ -34,7 +34,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/schema"
@@ -57,8 +56,8 @@ type Info struct {
 	// an object that names properties takes no others.
 	Open bool
 
-	// Claims are what holds for every call. Where it depends on the arguments
-	// they stay empty, and Tool.ClaimsOf says it for each.
+	// Claims are what holds for every call. What depends on the arguments is not
+	// said here: Tool.ClaimsOf says it for each.
 	Claims Claims
 
 	// Aliases are old names that still answer; Tags group tools for filters.
@@ -141,8 +140,9 @@ type Example struct {
 type Tool struct {
 	Info
 
-	// ClaimsOf are the claims of one call, where they depend on its arguments;
-	// Info.Claims is then empty. Failing, it claims nothing.
+	// ClaimsOf are the claims of one call, where they depend on its arguments:
+	// they hold beside Info.Claims, whose Touches are then nil. Where it fails,
+	// the call claims nothing at all.
 	ClaimsOf func(Args) (Claims, error)
 	// Validate looks at the meaning of arguments that fit the schema. It returns
 	// nil to keep them, or corrected ones, which are checked anew.
@@ -204,8 +204,8 @@ func (t Tool) Check() (*Tool, error) {
 	switch {
 	case c.Run == nil:
 		return nil, fmt.Errorf("tool %q: no Run function", t.Name)
-	case c.ClaimsOf != nil && !reflect.DeepEqual(c.Claims, Claims{}):
-		return nil, fmt.Errorf("tool %q: claims by constants and by a function: what holds where there is no input would be unclear", t.Name)
+	case c.ClaimsOf != nil && c.Claims.Touches != nil:
+		return nil, fmt.Errorf("tool %q: what it touches is said by constants and by a function: want one of them", t.Name)
 	case c.AskIf != nil && c.Approval != "":
 		return nil, fmt.Errorf("tool %q: approval %q and AskIf at once", t.Name, c.Approval)
 	}

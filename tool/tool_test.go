@@ -138,12 +138,12 @@ func TestBadDefinition(t *testing.T) {
 		{"T3 a resource with two names", func(d *tool.Tool) { d.Claims.Touches = []tool.Access{{Resource: "file:/a/../b"}} }, `tool "search": claims: touches "file:/a/../b": want a clean path, without . .. // or / at the end`},
 		{"T3 a resource without kind", func(d *tool.Tool) { d.Claims.Touches = []tool.Access{{Resource: "/a"}} }, `tool "search": claims: touches "/a": want kind:path, such as file:/a/b`},
 
-		{"T3 claims by constants and by a function", func(d *tool.Tool) {
-			d.Claims.Local, d.ClaimsOf = true, func(tool.Args) (tool.Claims, error) { return tool.Claims{}, nil }
-		}, `tool "search": claims by constants and by a function: what holds where there is no input would be unclear`},
+		{"T3 what it touches by constants and by a function", func(d *tool.Tool) {
+			d.Claims.Touches, d.ClaimsOf = touches("file:/a"), func(tool.Args) (tool.Claims, error) { return tool.Claims{}, nil }
+		}, `tool "search": what it touches is said by constants and by a function: want one of them`},
 		{"T3 touching nothing is a constant claim too", func(d *tool.Tool) {
 			d.Claims.Touches, d.ClaimsOf = touches(), func(tool.Args) (tool.Claims, error) { return tool.Claims{}, nil }
-		}, `tool "search": claims by constants and by a function: what holds where there is no input would be unclear`},
+		}, `tool "search": what it touches is said by constants and by a function: want one of them`},
 
 		{"T9 an alias given twice", func(d *tool.Tool) { d.Aliases = []string{"a", "b", "a"} }, `tool "search": alias "a": given twice`},
 		{"T9 an empty tag", func(d *tool.Tool) { d.Tags = []string{"a", ""} }, `tool "search": tag "": want a word`},

@@ -27,6 +27,7 @@ type mcpClient struct {
 	token string
 	input bool
 	typed bool // entries say what type they are
+	local bool // the user's file has servers of one folder, too
 	// allow is the file with the client's own rules, below the project or the home;
 	// "": it has none.
 	allow string
@@ -40,7 +41,7 @@ func mcpClients() []mcpClient {
 	return []mcpClient{
 		{ //nolint:gosec // a reference to a variable, not a token
 			name: "claude-code", title: "Claude Code", file: ".mcp.json", user: home(".claude.json"), key: "mcpServers",
-			folder: "${CLAUDE_PROJECT_DIR:-.}", token: "${FERRULE_TOKEN}", typed: true, allow: ".claude/settings.json",
+			folder: "${CLAUDE_PROJECT_DIR:-.}", token: "${FERRULE_TOKEN}", typed: true, local: true, allow: ".claude/settings.json",
 		},
 		{ //nolint:gosec // a reference to a variable, not a token
 			name: "cursor", title: "Cursor", file: ".cursor/mcp.json", user: home(".cursor", "mcp.json"), key: "mcpServers",

@@ -137,6 +137,7 @@ func (p *program) connectClient(m mcpClient, f connecting) error {
 	if err != nil {
 		return errors.Join(err, p.untake(own, taken))
 	}
+	p.sayLocal(m)
 	p.afterConnect(m, f, cfg)
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 // restored is a file that is put back.
 type restored struct {
 	path  string
+	was   []byte // up to now
 	text  []byte // nil: it is removed, as it was not there
 	exact bool   // it is what it was; else it was changed since
 }
@@ -54,10 +55,21 @@ func (p *program) disconnectClient(m mcpClient, f connecting) error {
 	}
 	for _, r := range list {
 		if err := p.giveBack(r, f.dry); err != nil {
-			return fmt.Errorf("disconnect: %w", err)
+			return fmt.Errorf("disconnect: %w: what was put back is what it was; disconnect again does the rest", err)
 		}
 	}
-	return p.release(m, old, f)
+	if err := p.release(m, old, f); err != nil || f.dry {
+		return err
+	}
+	for _, r := range slices.Backward(list) { // the first says that there is something to put back
+		if err := os.Remove(before(r.path)); err != nil {
+			return fmt.Errorf("disconnect: %w", err)
+		}
+		if r.text == nil {
+			_ = os.Remove(filepath.Dir(r.path)) // if it is empty: it was made for it
+		}
+	}
+	return nil
 }
 
 // putBack is what a file becomes. back says what of it as it is now.
@@ -74,7 +86,10 @@ func putBack(path string, old []byte, back func(now []byte) ([]byte, bool, error
 		r.exact = true
 	case err != nil:
 		return r, err
+	case bytes.Equal(now, old): // it is back already
+		r.was, r.exact = now, true
 	default:
+		r.was = now
 		if r.text, r.exact, err = back(now); err != nil {
 			return r, err
 		}
@@ -170,22 +185,8 @@ func (p *program) giveBack(r restored, dry bool) error {
 		note = " (removed: it was not there)"
 	}
 	if !dry {
-		var err error
-		if r.text == nil {
-			if err = os.Remove(r.path); errors.Is(err, fs.ErrNotExist) {
-				err = nil
-			}
-		} else {
-			err = replace(r.path, r.text)
-		}
-		if err == nil {
-			err = os.Remove(before(r.path))
-		}
-		if err != nil {
+		if err := replace(r.path, r.was, r.text); err != nil {
 			return err
-		}
-		if r.text == nil {
-			_ = os.Remove(filepath.Dir(r.path)) // if it is empty: it was made for it
 		}
 	}
 	p.printf("%s %s%s\n", word, r.path, note)
@@ -222,12 +223,14 @@ func (p *program) release(m mcpClient, old []byte, f connecting) error {
 			p.sayKept(c, c.Servers[i])
 			continue
 		}
-		if err := config.RemoveServer(p.fileOf(c), o.server.Name); err != nil {
-			p.complain(fmt.Sprintf("ferrule: %s stays in %s: %s", o.server.Name, config.Name, err))
+		s := c.Servers[i]
+		c.Servers = slices.Delete(c.Servers, i, i+1) // another of the list may have become the same one
+		if err := config.RemoveServer(p.fileOf(c), s.Name); err != nil {
+			p.complain(fmt.Sprintf("ferrule: %s stays in %s: %s", s.Name, config.Name, err))
 			continue
 		}
-		p.printf("removed %s from %s\n", o.server.Name, p.fileOf(c))
-		p.sayKept(c, c.Servers[i])
+		p.printf("removed %s from %s\n", s.Name, p.fileOf(c))
+		p.sayKept(c, s)
 	}
 	if text, err := config.Read(p.fileOf(c)); err == nil && !f.dry && string(text) == "servers:\n" { // connect had made it
 		if err := os.Remove(p.fileOf(c)); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,9 +48,12 @@ func (p *program) hide(c *config.Config, s config.Server) (config.Server, []hidd
 			return s, nil, err
 		}
 		taken[h.called] = true
-		if h.where == inHeaders {
+		switch h.where {
+		case inHeaders:
 			s.Header[h.name] = h.filled()
-		} else {
+		case inURL:
+			s.URL = withPair(s.URL, h.index, h.name+"="+h.filled())
+		default:
 			s.Env[h.index] = h.name + "=" + h.filled()
 		}
 		list = append(list, h)
@@ -137,6 +141,7 @@ func (p *program) unhidden(c *config.Config, s config.Server) config.Server {
 		for key := range s.Header {
 			s.Header[key] = shown(s.Header[key])
 		}
+		s.URL = strings.ReplaceAll(s.URL, "${secret:"+name+"}", url.QueryEscape(text))
 	}
 	return s
 }

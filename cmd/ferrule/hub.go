@@ -166,7 +166,7 @@ func (p *program) serverOf(ctx context.Context, h *host, s config.Server) (mcpto
 	}
 	return mcptool.Server{
 		Name: s.Name, Command: s.Command, Dir: cmp.Or(s.Dir, filepath.FromSlash(h.config.Workspace)), Env: filled.Env,
-		URL: s.URL, Header: filled.Header, Trust: trustOf(s), Believe: s.Believe, BelieveAll: s.BelieveAll,
+		URL: filled.URL, Header: filled.Header, Trust: trustOf(s), Believe: s.Believe, BelieveAll: s.BelieveAll,
 		Unprefixed: s.Unprefixed, Timeout: s.Timeout, AtOnce: s.AtOnce, Era: s.Era,
 	}, nil
 }

@@ -25,7 +25,8 @@ func (p *program) importCommand() *cobra.Command {
 		Short: "Add the servers of an MCP client's configuration",
 		Long: `Add the servers of a JSON file that MCP clients use to ferrule.yaml: mcpServers, as
 Claude Code, Cursor and Claude Desktop have it, or servers, as VS Code does. It says
-which were taken, which not and why. Values that look like secrets are moved to files
+which were taken, which not and why. Of Claude Code's own file (~/.claude.json) it is
+also what that has for this folder alone. Values that look like secrets are moved to files
 in the state directory, which only you can read, and ferrule.yaml names them as
 secrets. The client's file stays as it is: ` + "`ferrule connect`" + ` changes that too.`,
 		Example: `  ferrule servers import .mcp.json
@@ -37,8 +38,9 @@ secrets. The client's file stays as it is: ` + "`ferrule connect`" + ` changes t
 				return usage("servers import: %w", err)
 			}
 			plain, _ := withoutComments(text)
-			list, err := p.clientServers(plain)
-			if err != nil {
+			list := p.localServers(plain)
+			all, err := p.clientServers(plain)
+			if list = append(list, all...); err != nil && len(list) == 0 {
 				return usage("servers import: %s: %w", args[0], err)
 			}
 			if len(list) == 0 {
@@ -73,6 +75,7 @@ func readClient(path string) ([]byte, error) {
 type offered struct {
 	name   string // there
 	server config.Server
+	own    bool     // it is Ferrule
 	why    string   // "": it can be taken
 	notes  []string // what is different here
 }
@@ -140,7 +143,7 @@ func (p *program) offeredOf(name string, fields map[string]json.RawMessage) (o o
 		o.why = "it has neither a command nor a url"
 	}
 	if base := filepath.Base(command); o.why == "" && (base == client || base == client+".exe") && slices.Contains(args, "mcp") {
-		o.why = "it is ferrule itself"
+		o.own, o.why = true, "it is ferrule itself"
 	}
 	if o.why == "" {
 		o.why = p.translate(&o, cwd, env, headers)
@@ -152,8 +155,12 @@ func (p *program) offeredOf(name string, fields map[string]json.RawMessage) (o o
 // it cannot.
 func (p *program) translate(o *offered, cwd string, env, headers map[string]string) (why string) {
 	s := &o.server
+	here := "." // where it runs, unless it is said
+	if cwd != "" {
+		here = p.dir
+	}
 	fixed := func(text string) string { // what is known now
-		text = strings.NewReplacer("${workspaceFolder}", ".", "${workspaceRoot}", ".", "${userHome}", p.env("HOME"), "${pathSeparator}", string(filepath.Separator), "${/}", string(filepath.Separator)).Replace(text)
+		text = strings.NewReplacer("${workspaceFolder}", here, "${workspaceRoot}", here, "${userHome}", p.env("HOME"), "${pathSeparator}", string(filepath.Separator), "${/}", string(filepath.Separator)).Replace(text)
 		if strings.Contains(text, "${") && why == "" {
 			why = "it has " + terminal.Brief(text[strings.Index(text, "${"):], 40) + " outside of env and headers, where nothing is filled in here"
 		}
@@ -169,7 +176,10 @@ func (p *program) translate(o *offered, cwd string, env, headers map[string]stri
 	for i, word := range s.Command {
 		s.Command[i] = fixed(word)
 	}
-	s.URL = fixed(s.URL)
+	address, query, asks := strings.Cut(s.URL, "?")
+	if s.URL = fixed(address); asks {
+		s.URL += "?" + filled(query)
+	}
 	if cwd != "" {
 		s.Dir = p.path(fixed(cwd))
 	}
@@ -209,15 +219,19 @@ func (p *program) take(list []offered, dry bool) (t taking, err error) {
 	if dry {
 		word, move = "would take", "would move"
 	}
+	there := len(c.Servers)
 	for _, o := range list {
 		same := slices.IndexFunc(c.Servers, func(s config.Server) bool { return s.Name == o.server.Name })
 		var secrets []hidden
+		whole := o.server
 		switch {
 		case o.why != "":
 		case same >= 0 && equalServers(p.unhidden(c, c.Servers[same]), o.server):
 			p.printf("%s: it is there already\n", terminal.Visible(o.name))
 			t.names = append(t.names, o.name)
 			continue
+		case same >= there:
+			o.why = "another one of that file is called " + o.server.Name + " here: give one of them another name"
 		case same >= 0:
 			o.why = "there is another one called " + o.server.Name + " in " + config.Name
 		default:
@@ -235,6 +249,7 @@ func (p *program) take(list []offered, dry bool) (t taking, err error) {
 			p.printf("%s: skipped: %s\n", terminal.Visible(o.name), o.why)
 			continue
 		}
+		c.Servers = append(c.Servers, whole)
 		t.names = append(t.names, o.name)
 		p.printf("%s: %s it%s\n", terminal.Visible(o.name), word, strings.Join(append([]string{""}, o.notes...), "; "))
 		for _, h := range secrets {
@@ -279,5 +294,5 @@ func (p *program) add(c *config.Config, o *offered, secrets []hidden, t *taking)
 // equalServers reports whether two are reached in the same way.
 func equalServers(a, b config.Server) bool {
 	sorted := func(list []string) []string { return slices.Sorted(slices.Values(list)) }
-	return slices.Equal(a.Command, b.Command) && a.URL == b.URL && slices.Equal(sorted(a.Env), sorted(b.Env)) && maps.Equal(a.Header, b.Header)
+	return slices.Equal(a.Command, b.Command) && a.URL == b.URL && a.Dir == b.Dir && slices.Equal(sorted(a.Env), sorted(b.Env)) && maps.Equal(a.Header, b.Header)
 }

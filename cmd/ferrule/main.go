@@ -31,10 +31,25 @@ import (
 )
 
 func main() {
-	helper := sandbox.Enter() // what isolates commands is this program, run again
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second one ends it at once
-	status := newProgram(helper).run(ctx, os.Args[1:])
-	stop()
-	os.Exit(status)
+	p := newProgram(sandbox.Enter()) // what isolates commands is this program, run again
+	ctx, interrupt := context.WithCancel(context.Background())
+	p.interrupt = interrupt
+	go heed(ctx, interrupt)
+	os.Exit(p.run(ctx, os.Args[1:]))
+}
+
+// heed stops the program by the first signal, if nobody has done so by a key, and
+// ends it at once by the next. Servers do not outlive it: see mcptool.Hub. Signals are
+// never left to what they did before, which is nothing where a script has started the
+// program in the background.
+func heed(ctx context.Context, interrupt func()) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	select {
+	case <-signals:
+		interrupt()
+	case <-ctx.Done():
+	}
+	<-signals
+	os.Exit(statusInterrupted)
 }

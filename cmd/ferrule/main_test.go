@@ -16,9 +16,12 @@ import (
 var helper sandbox.Helper
 
 func TestMain(m *testing.M) {
+	if os.Getenv(beFerrule) != "" {
+		main()
+	}
 	helper = sandbox.Enter()
-	if os.Getenv(beServer) != "" {
-		serveTest(os.Stdin, os.Stdout)
+	if role := os.Getenv(beServer); role != "" {
+		playServer(role)
 		return
 	}
 	goleak.VerifyTestMain(m)

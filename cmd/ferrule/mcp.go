@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"sync"
@@ -122,7 +123,7 @@ func (p *program) serveStdio(cmd *cobra.Command, f *serving) error {
 	}
 	return p.with(ctx, o, func(h *host) error {
 		gateway := f.gateway(h, log)
-		h.atEnd(gateway.Close)
+		h.atEnd(beside(gateway.Close, h.hub.Close)) // no call runs then: no server waits for another to end
 		ctx, cancel := context.WithCancel(ctx)
 		var telling sync.WaitGroup
 		defer telling.Wait()
@@ -132,6 +133,19 @@ func (p *program) serveStdio(cmd *cobra.Command, f *serving) error {
 		})
 		return gateway.ServeStdio(ctx, p.stdin, p.stdout, tool.Caller{Attended: true})
 	})
+}
+
+// beside closes things at the same time.
+func beside(ends ...func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		errs := make([]error, len(ends))
+		var closing sync.WaitGroup
+		for i, end := range ends {
+			closing.Go(func() { errs[i] = end(ctx) })
+		}
+		closing.Wait()
+		return errors.Join(errs...)
+	}
 }
 
 // log prints what happens to servers.

@@ -41,6 +41,9 @@ type program struct {
 	self     string              // the file of this program; "": ferrule
 	helper   sandbox.Helper      // what commands are isolated with
 	own      func() []*tool.Tool // further tools; nil: none
+	// interrupt stops the program as a signal would, so that the next one ends it at
+	// once. Nil: nothing is done.
+	interrupt func()
 
 	out, errs *shown // stdout and stderr, for a person
 

@@ -22,23 +22,39 @@ type rewrite struct {
 func clientFile(path string) (c rewrite, err error) {
 	c = rewrite{path: path}
 	if c.old, err = readClient(path); errors.Is(err, fs.ErrNotExist) {
-		err = nil
+		_, err = target(path)
 	}
 	return c, err
 }
 
+// target is the file that a path leads to, which need not be there. It refuses a
+// link that leads to none: written, it would become a file, and the link be lost.
+func target(path string) (string, error) {
+	to, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		return to, nil
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return "", fmt.Errorf("%s is a link to a file that is not there: make that file, or remove the link", path)
+	}
+	return path, nil
+}
+
 // back makes a file what it was, if nobody else has changed it since.
 func (c *rewrite) back() error {
-	is, err := clientFile(c.path)
-	switch {
-	case err != nil:
-		return err
-	case !bytes.Equal(is.old, c.now):
-		return errors.New("somebody else has changed it meanwhile")
-	case c.old == nil:
-		return os.Remove(c.path)
+	return replace(c.path, c.now, c.old)
+}
+
+// errMeanwhile is that a file is not what it was read as.
+var errMeanwhile = errors.New("somebody else has changed it meanwhile: try again")
+
+// still reports that a file is not what it was.
+func still(path string, was []byte) error {
+	is, err := clientFile(path)
+	if err == nil && !bytes.Equal(is.old, was) {
+		err = fmt.Errorf("%s: %w", path, errMeanwhile)
 	}
-	return replace(c.path, c.old)
+	return err
 }
 
 // apply keeps what files are, and changes them: all, or none.
@@ -72,7 +88,7 @@ func (c *rewrite) apply() error {
 	if err := keepNew(before(c.path), c.old); err != nil {
 		return err
 	}
-	if err := replace(c.path, c.now); err != nil {
+	if err := replace(c.path, c.old, c.now); err != nil {
 		return errors.Join(err, os.Remove(before(c.path)))
 	}
 	return nil
@@ -91,13 +107,25 @@ func keepNew(path string, text []byte) error {
 	return nil
 }
 
-// replace writes a file at once or not at all, with the permissions that it had; a
-// link stays one.
-func replace(path string, text []byte) error {
-	mode := fs.FileMode(0o644)
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
+// replace makes a file another one at once or not at all, if it still is what it was
+// read as: clients write theirs while they run. It keeps its permissions, and a link
+// stays one. A text that is nil removes it.
+func replace(path string, was, text []byte) error {
+	if text == nil {
+		err := still(path, was)
+		if err == nil {
+			err = os.Remove(path)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
 	}
+	path, err := target(path)
+	if err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
@@ -107,6 +135,9 @@ func replace(path string, text []byte) error {
 	}
 	_, err = f.Write(text)
 	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err == nil {
+		err = still(path, was)
+	}
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}

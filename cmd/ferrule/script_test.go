@@ -47,8 +47,8 @@ var update = flag.Bool("update", false, "write what the commands of testdata/*.t
 //
 // and what follows is what it prints: standard error behind "! ", and the exit
 // status, where it is not 0, in brackets. For the names of writers, for keys and for
-// the time of a head, which are others each time, stand WRITER, KEY and TIME. In files
-// $SERVER is a program that is an MCP server where FERRULE_TEST_SERVER is set (and GORACE:
+// the time of a head, which are others each time, stand WRITER, KEY and TIME. $DIR is
+// the folder of the script. In files $SERVER is a program that is an MCP server where FERRULE_TEST_SERVER is set (and GORACE:
 // testServer says why).
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -107,7 +107,8 @@ func newScript(t *testing.T, archive *txtar.Archive) *script {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, bytes.ReplaceAll(f.Data, []byte("$SERVER"), []byte(testBinary(t))), 0o644); err != nil {
+		text := strings.NewReplacer("$SERVER", testBinary(t), "$DIR", filepath.ToSlash(dir)).Replace(string(f.Data))
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

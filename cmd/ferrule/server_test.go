@@ -6,11 +6,42 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
 	"testing"
+	"time"
 )
 
-// beServer has the test binary be an MCP server.
+// beServer has the test binary be an MCP server; "stubborn" is one that ends neither
+// with its input nor by TERM, and has a child that does not either.
 const beServer = "FERRULE_TEST_SERVER"
+
+// beFerrule has the test binary be this program.
+const beFerrule = "FERRULE_TEST_PROGRAM"
+
+// heldPipe is the variable that names a pipe which stubborn servers hold open.
+const heldPipe = "FERRULE_TEST_PIPE"
+
+func playServer(role string) {
+	if role != "stubborn" && role != "orphan" {
+		serveTest(os.Stdin, os.Stdout)
+		return
+	}
+	signal.Ignore(syscall.SIGTERM)
+	if held, err := os.OpenFile(os.Getenv(heldPipe), os.O_WRONLY, 0); err == nil {
+		defer held.Close()
+		_, _ = held.WriteString("here\n")
+	}
+	if role == "stubborn" {
+		orphan := exec.Command(os.Args[0])
+		orphan.Env = append(os.Environ(), beServer+"=orphan")
+		if orphan.Start() == nil {
+			serveTest(os.Stdin, os.Stdout)
+		}
+	}
+	<-time.After(time.Hour)
+}
 
 func testBinary(t *testing.T) string {
 	t.Helper()

@@ -48,3 +48,75 @@ func TestSymlinkedWorkspace(t *testing.T) {
 		})
 	}
 }
+
+func TestLinkedClients(t *testing.T) {
+	t.Parallel()
+	// linked makes a file a link to another that is not there.
+	linked := func(t *testing.T, name string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("none.json", name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := func(t *testing.T, name string) string {
+		t.Helper()
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	t.Run("M1 a link that leads nowhere stays one", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		name := filepath.Join(dir, ".cursor", "mcp.json")
+		linked(t, name)
+		if _, said, code := try(t.Context(), dir, "connect", "cursor"); code == statusDone || !strings.Contains(said, "is a link to a file that is not there") {
+			t.Errorf("got %d, %s", code, said)
+		}
+		if to, err := os.Readlink(name); err != nil || to != "none.json" {
+			t.Errorf("got %q, %v, want the link", to, err)
+		}
+	})
+	t.Run("M1 a disconnect that failed half-way is made whole by the next", func(t *testing.T) {
+		t.Parallel()
+		const servers, settings = `{"mcpServers": {"a": {"command": "x"}}}`, `{"model": "opus"}`
+		dir := t.TempDir()
+		file, rules := filepath.Join(dir, ".mcp.json"), filepath.Join(dir, ".claude", "settings.json")
+		write(t, file, servers)
+		if err := os.Mkdir(filepath.Dir(rules), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, rules, settings)
+		if _, said, code := try(t.Context(), dir, "connect", "claude-code"); code != statusDone {
+			t.Fatal(code, said)
+		}
+		if err := os.Remove(rules); err != nil {
+			t.Fatal(err)
+		}
+		linked(t, rules)
+		if _, said, code := try(t.Context(), dir, "disconnect", "claude-code"); code == statusDone {
+			t.Fatalf("got %d, %s, want that it cannot be written", code, said)
+		}
+		if err := os.Remove(rules); err != nil {
+			t.Fatal(err)
+		}
+		if out, said, code := try(t.Context(), dir, "disconnect", "claude-code"); code != statusDone || !strings.Contains(out, "removed a from") {
+			t.Errorf("got %d, %s%s", code, out, said)
+		}
+		if got := text(t, file); got != servers {
+			t.Errorf("got %s, want %s", got, servers)
+		}
+		if got := text(t, rules); got != settings {
+			t.Errorf("got %s, want %s", got, settings)
+		}
+		for _, name := range []string{file, rules} {
+			if _, err := os.Lstat(before(name)); err == nil {
+				t.Errorf("%s is left", before(name))
+			}
+		}
+	})
+}

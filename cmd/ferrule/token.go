@@ -17,7 +17,10 @@ import (
 
 // localToken is the token of the local user, which is made once and kept in the
 // state directory, where nobody else can come.
-func localToken(state string) (string, error) {
+func localToken(state string) (string, error) { return tokenIn(state, os.Link) }
+
+// tokenIn makes the token whole with a hard link, which not every file system has.
+func tokenIn(state string, link func(from, to string) error) (string, error) {
 	path := filepath.Join(state, "token")
 	token, err := readToken(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -27,19 +30,18 @@ func localToken(state string) (string, error) {
 	if _, err := rand.Read(made); err != nil {
 		return "", err
 	}
-	f, err := os.CreateTemp(state, ".token-*") // 0600
-	if err != nil {
-		return "", err
+	text, draft := []byte(base64.RawURLEncoding.EncodeToString(made)+"\n"), filepath.Join(state, ".token-"+rand.Text())
+	if err := keepNew(draft, text); err != nil {
+		return "", fmt.Errorf("token: %w", err)
 	}
-	_, err = f.WriteString(base64.RawURLEncoding.EncodeToString(made) + "\n")
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Link(f.Name(), path) // whole, or that of somebody else who was first
+	err = link(draft, path)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		err = keepNew(path, text) // who reads it before it is whole is told so, and starts again
 	}
-	if gone := os.Remove(f.Name()); err == nil || errors.Is(err, fs.ErrExist) {
-		err = gone
+	if errors.Is(err, fs.ErrExist) { // somebody else was first
+		err = nil
 	}
-	if err != nil {
+	if err = errors.Join(err, os.Remove(draft)); err != nil {
 		return "", fmt.Errorf("token: %w", err)
 	}
 	return readToken(path)

@@ -220,8 +220,11 @@ func (d *door) attend(ctx context.Context, served <-chan error) error {
 	case err = <-served:
 		cancel()
 		<-asked
-	case err = <-asked: // Ctrl-C on the screen
+	case err = <-asked: // Ctrl-C on the screen, where it is a key and no signal
 		cancel()
+		if d.p.interrupt != nil {
+			d.p.interrupt()
+		}
 	}
 	<-told
 	if errors.Is(err, terminal.ErrInterrupted) || errors.Is(err, context.Canceled) {

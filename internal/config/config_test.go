@@ -45,6 +45,8 @@ func TestFaults(t *testing.T) {
 		{"M1 a command that a shell would read", "servers: {a: {command: [npx, x]}}\n", `f.yaml:1:24: servers.a.command: got a list, want a text`},
 		{"R4 a name that divides", "servers: {a__b: {command: x}}\n", `f.yaml:1:11: servers: name "a__b": got __, want it without: it divides source and tool`},
 		{"R4 a name that is taken", "servers: {builtin: {command: x}}\n", `f.yaml:1:11: servers: got the name "builtin", want another: it is that of the program's own tools`},
+		{"K4 an address whose path is to be filled in", "servers: {a: {url: 'http://a/${X}?${Y}'}}\n", `f.yaml:1:20: servers.a.url: got ${ in front of the query, want it behind the ?: elsewhere nothing is filled in`},
+		{"K4 an address with a secret that there is not", "servers: {a: {url: 'http://a/?k=${secret:x}'}}\n", `f.yaml:1:20: servers.a.url: got the secret "x", which does not stand under secrets: there are none`},
 		{"M1 an address that is none", "servers: {a: {url: 'stdio:x'}}\n", `f.yaml:1:20: servers.a.url: got "stdio:x", want http:// or https://, a host and a path`},
 		{"K4 a password in an address", "servers: {a: {url: 'http://ada:hunter2@a/b'}}\n", `f.yaml:1:20: servers.a.url: got a name or password in it, want a header: headers: {Authorization: "${secret:NAME}"}`},
 		{"R3 a class of trust", "servers: {a: {command: x, trust: built-in}}\n", `f.yaml:1:34: servers.a.trust: got the text "built-in", want web, mcp, skill-untrusted, skill-trusted or own`},

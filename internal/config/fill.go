@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,6 +59,12 @@ func (r *reader) filled(n *yaml.Node, what string) (string, bool) {
 		r.fault(n, "%s: got a text of several lines, want one", what)
 		return "", false
 	}
+	return text, r.references(n, what, text)
+}
+
+// references notes the secrets that a text names, and reports whether all of its
+// references are some.
+func (r *reader) references(n *yaml.Node, what, text string) bool {
 	_, err := fill(text, func(kind, name, _ string) (string, error) {
 		if kind == "secret" {
 			r.wanted = append(r.wanted, want{n, what, name})
@@ -66,9 +73,8 @@ func (r *reader) filled(n *yaml.Node, what string) (string, bool) {
 	})
 	if err != nil {
 		r.fault(n, "%s: %s", what, err)
-		return "", false
 	}
-	return text, true
+	return err == nil
 }
 
 // want is a secret that something names.
@@ -109,8 +115,8 @@ func (s Server) Secrets() (names []string) {
 }
 
 // Filled is the server with values in the place of ${NAME}, a variable of the
-// environment, ${NAME:-other}, and ${secret:NAME}. A variable that is not set is
-// an error.
+// environment, ${NAME:-other}, and ${secret:NAME}: in Env, in Header, and escaped
+// in the query of URL. A variable that is not set is an error.
 func (s Server) Filled(env func(string) (string, bool), secret func(string) (string, error)) (Server, error) {
 	of := func(kind, name, other string) (string, error) {
 		if kind == "secret" {
@@ -140,6 +146,16 @@ func (s Server) Filled(env func(string) (string, bool), secret func(string) (str
 			return s, fmt.Errorf("headers.%s: %w", name, err)
 		}
 		s.Header[name] = text
+	}
+	if bare, query, ok := strings.Cut(s.URL, "?"); ok {
+		text, err := fill(query, func(kind, name, other string) (string, error) {
+			value, err := of(kind, name, other)
+			return url.QueryEscape(value), err
+		})
+		if err != nil {
+			return s, fmt.Errorf("url: %w", err)
+		}
+		s.URL = bare + "?" + text
 	}
 	return s, nil
 }

@@ -25,7 +25,8 @@ type Server struct {
 	Dir     string
 	Env     []string
 	// URL is where it is reached over HTTP, Header what goes with each request.
-	// Values here and in Env may name others: see [Server.Filled].
+	// Values here, in Env and in the query of URL may name others: see
+	// [Server.Filled].
 	URL    string
 	Header map[string]string
 	// Trust is the class of the source, in a word; "": mcp.
@@ -208,11 +209,16 @@ func (r *reader) address(n *yaml.Node, what string) string {
 	if text == "" {
 		return ""
 	}
+	bare, query, _ := strings.Cut(text, "?")
 	switch u, err := url.Parse(text); {
+	case strings.Contains(bare, "${"):
+		r.fault(n, "%s: got ${ in front of the query, want it behind the ?: elsewhere nothing is filled in", what)
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
 		r.fault(n, "%s: got %q, want http:// or https://, a host and a path", what, text)
 	case u.User != nil:
 		r.fault(n, "%s: got a name or password in it, want a header: headers: {Authorization: \"${secret:NAME}\"}", what)
+	default:
+		r.references(n, what, query)
 	}
 	return text
 }

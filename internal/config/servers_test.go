@@ -150,6 +150,16 @@ func TestFilled(t *testing.T) {
 			}
 		})
 	}
+	t.Run("K4 in the query of an address, as it stands there", func(t *testing.T) {
+		t.Parallel()
+		of := config.Server{URL: "http://a/mcp?dir=${HOME}&key=${secret:t}"}
+		if got, err := of.Filled(env, secret); err != nil || got.URL != "http://a/mcp?dir=%2Fhome%2Fada&key=hunter2" {
+			t.Errorf("got %q, %v", got.URL, err)
+		}
+		if got := of.Secrets(); !slices.Equal(got, []string{"t"}) {
+			t.Errorf("got the secrets %q, want t", got)
+		}
+	})
 }
 
 // FuzzServers: whatever the file looks like, what is added is there and can be

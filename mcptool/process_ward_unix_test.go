@@ -1,0 +1,153 @@
+//go:build unix
+
+package mcptool
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ferrule-dev/ferrule"
+)
+
+// family is a server that ends neither with its input nor by TERM, and has a child
+// that does not either.
+func family(t *testing.T, h *holders) Server {
+	t.Helper()
+	return child(t, "family", childPipe+"="+h.path)
+}
+
+func TestWard(t *testing.T) {
+	t.Parallel()
+	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run("M1 no server outlives a program that is ended by "+sig.String(), func(t *testing.T) {
+			t.Parallel()
+			h := newHolders(t)
+			program, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), program)
+			cmd.Env = append(os.Environ(), childRole+"=host", childPipe+"="+h.path)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
+			h.wantStarted(t, 2)
+			if err := syscall.Kill(-cmd.Process.Pid, sig); err != nil { // as a terminal does: all of its group
+				t.Fatal(err)
+			}
+			h.wantGone(t)
+		})
+	}
+	t.Run("M1 a hub whose time is over kills what is left", func(t *testing.T) {
+		t.Parallel()
+		pipe := newHolders(t)
+		h := &Hub{Runtime: &ferrule.Runtime{}, Servers: []Server{family(t, pipe)}}
+		start(t, h)
+		pipe.wantStarted(t, 2)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		began := time.Now()
+		if err := h.Close(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want that not all have ended", err)
+		}
+		pipe.wantGone(t)
+		if took := time.Since(began); took > endTime {
+			t.Errorf("it took %s, want them killed at once", took)
+		}
+	})
+	t.Run("M1 a hub that has closed starts nothing", func(t *testing.T) {
+		t.Parallel()
+		var w ward
+		w.close()
+		s := child(t, "both")
+		s.ward = &w
+		if l, err := dialStdio(t.Context(), s, testIntroduction(), oldEra, listener{}, nil); !errors.Is(err, errWardClosed) {
+			l.close()
+			t.Errorf("got %v, want %v", err, errWardClosed)
+		}
+	})
+	t.Run("M1 a hub that closes leaves a child the time that it has", func(t *testing.T) {
+		t.Parallel()
+		var w ward
+		s := child(t, "polite")
+		s.ward = &w
+		p, err := startProcess(t.Context(), s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closed := make(chan struct{})
+		go func() {
+			defer close(closed)
+			w.close()
+		}()
+		p.close() // which takes until TERM
+		soonFrom(t, closed, "the end of the ward")
+		if p.result != nil {
+			t.Errorf("got %v, want that it ended by itself", p.result)
+		}
+	})
+	t.Run("M1 a sentry that was killed has a successor that knows all", func(t *testing.T) {
+		t.Parallel()
+		var w ward
+		defer w.close()
+		first, second := newHolders(t), newHolders(t)
+		s := family(t, first)
+		s.ward = &w
+		dial(t, s, oldEra, nil)
+		first.wantStarted(t, 2)
+		w.sentry.kill()
+		s = family(t, second)
+		s.ward = &w
+		dial(t, s, oldEra, nil)
+		second.wantStarted(t, 2)
+		w.sentry.close() // as the end of this program would
+		first.wantGone(t)
+		second.wantGone(t)
+	})
+}
+
+func TestSentry(t *testing.T) {
+	t.Parallel()
+	s, err := startSentry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipe := newHolders(t)
+	var all []*exec.Cmd
+	for range 4 {
+		cmd := exec.CommandContext(t.Context(), os.Args[0])
+		cmd.Env = append(os.Environ(), childRole+"=orphan", childPipe+"="+pipe.path)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, cmd)
+		if err := s.begun(cmd.Process.Pid); err != nil {
+			t.Error(err)
+		}
+	}
+	pipe.wantStarted(t, len(all))
+	for _, i := range []int{0, 2} {
+		if err := s.ended(all[i].Process.Pid); err != nil {
+			t.Error(err)
+		}
+	}
+	s.close()
+	for i, cmd := range all {
+		alive := i%2 == 0 // what has ended is nobody's to kill
+		if err := cmd.Process.Signal(syscall.SIGQUIT); alive && err != nil {
+			t.Errorf("%d: %v, want it alive", i, err)
+		}
+		_ = cmd.Wait()
+		if got := cmd.ProcessState.Exited(); got != alive { // Go programs exit by QUIT
+			t.Errorf("%d: %v, want it alive: %t", i, cmd.ProcessState, alive)
+		}
+	}
+}
