@@ -30,6 +30,9 @@ type hooking struct {
 // unless the client's file says so.
 const deciding = 20 * time.Second
 
+// maxWait is how long a hook waits for a person, at most.
+const maxWait = 24 * time.Hour
+
 func (p *program) hookCommand() *cobra.Command {
 	var f hooking
 	cmd := &cobra.Command{
@@ -61,8 +64,8 @@ else.`,
 		},
 		ValidArgs: []string{hookClient},
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
-			if f.wait < 0 || f.wait > 24*time.Hour {
-				return usage("--wait: got %s, want 0 to 24h", f.wait)
+			if f.wait < 0 || f.wait > maxWait {
+				return usage("--wait: got %s, want 0 to %s", f.wait, maxWait)
 			}
 			return p.hook(cmd.Context(), f, args[1:])
 		}),

@@ -152,7 +152,11 @@ func (k *clientCall) path(a clientArgs) (place clientPlace, ok bool) {
 			return clientPlace{}, false
 		}
 		if filepath.IsAbs(pattern) {
-			given = filepath.Dir(strings.TrimRight(pattern[:min(len(pattern), len(pattern)-len(strings.TrimLeftFunc(pattern, notWild)))], `/\`) + "/x")
+			fixed := pattern
+			if i := strings.IndexAny(pattern, "*?[{"); i >= 0 {
+				fixed = pattern[:i]
+			}
+			given = filepath.Dir(fixed + "x")
 		}
 	}
 	return k.place(given)
