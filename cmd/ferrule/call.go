@@ -160,9 +160,8 @@ const leftRun = "left"
 // left is the question that an equal call of a client left behind, if its answer
 // can still come or be used; nil: there is none.
 func (h *host) left(ctx context.Context, now time.Time, of, session, name, input string) (*policy.Question, error) {
-	given := policy.Digest(name, "", input)[:16]
 	is := func(q policy.Question) bool {
-		return q.Given == given && q.Caller.Run == leftRun && q.Caller.Client == of && (session == "" || q.Caller.Session == session)
+		return q.Given == policy.Digest(name, q.CallID, input)[:16] && q.Caller.Run == leftRun && q.Caller.Client == of && (session == "" || q.Caller.Session == session)
 	}
 	answered, err := h.kept.Answered(ctx, now.Add(-24*time.Hour))
 	if err != nil {

@@ -189,7 +189,7 @@ func (j *hookJudge) decide(ctx context.Context, h *host) (hookVerdict, error) {
 			return hookVerdict{}, err
 		}
 		if left != nil {
-			options.Number = left.Turn
+			options.Number, given.ID = left.Turn, left.CallID // it is that call which goes on
 		}
 	}
 	view := h.rt.Session(caller).View(ctx)

@@ -54,7 +54,7 @@ func (p *program) hookEnded(ctx context.Context, s *store.Store, c *config.Confi
 		ID: hookClient + "-" + ev.Use, CallID: ev.Use, Name: ev.Tool, CalledAs: ev.Tool, Source: call.source(),
 		Caller: tool.Caller{Session: ev.Session, Client: hookClient, Agent: ev.Agent},
 	}
-	text := hookClient + " ran it, and nobody had asked for a decision"
+	text := hookClient + " ran it; no decision is known by this id"
 	if ev.Use != "" {
 		for l, err := range s.Entries(ctx, store.Filter{Call: ev.Use, Session: ev.Session}) {
 			if err != nil {
