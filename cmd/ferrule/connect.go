@@ -187,7 +187,7 @@ func (p *program) rewriteClient(m mcpClient, c rewrite, rules string, f connecti
 		}
 		switch {
 		case (err != nil || comments) && f.hook:
-			return usage("connect: %s has comments, which would be lost, or cannot be read: write the hook there by hand, as docs/clients.md shows: %v", rules, err)
+			return noHook(rules, err)
 		case err != nil || comments:
 			p.complain(fmt.Sprintf("ferrule: %s stays as it is (it has comments, or cannot be read): add %q to permissions.allow by hand, or %s asks too", rules, allowLine, m.title))
 		case !bytes.Equal(r.now, r.old):

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ferrule-dev/ferrule/internal/config"
+	"github.com/ferrule-dev/ferrule/schema"
 )
 
 // hookLab is a project in which a client makes calls.
@@ -132,6 +133,9 @@ func TestHookBefore(t *testing.T) {
 
 		{"Y1 the rules are changed by nobody unasked", rules, "Write", `{"file_path":"$DIR/ferrule.yaml","content":""}`, "default", "ask", "decides what may run"},
 		{"Y1 nor through a link", rules, "Write", `{"file_path":"$DIR/link.yaml","content":""}`, "default", "ask", "decides what may run"},
+		{"Y1 nor by another name of the file", rules, "Write", `{"file_path":"$DIR/hard.yaml","content":""}`, "default", "ask", "decides what may run"},
+		{"Y1 nor where the case does not matter", rules, "Write", `{"file_path":"$DIR/Ferrule.YAML","content":""}`, "default", "ask", "decides what may run"},
+		{"Y1 nor with the folder that it is in", rules, "Bash", `{"command":"mv . x"}`, "default", "ask", ""},
 		{"Y1 nor by a relative path", rules, "Edit", `{"file_path":"x/../ferrule.yaml"}`, "default", "ask", "decides what may run"},
 		{"Y1 nor the client's settings", rules, "Edit", `{"file_path":"$DIR/.claude/settings.json"}`, "default", "ask", "decides what may run"},
 		{"Y1 nor those beside them", rules, "Write", `{"file_path":"$DIR/.claude/settings.local.json"}`, "default", "ask", "decides what may run"},
@@ -153,13 +157,24 @@ func TestHookBefore(t *testing.T) {
 		{"Y1 rules that cannot be read deny", "policy: {alow: []}\n", "Read", `{"file_path":"$DIR/a.txt"}`, "default", "deny", "could not decide"},
 		{"T6 a name that is none", "", "a b/../c", `{}`, "default", "deny", "could not decide"},
 	}
+	labs := make(map[string]*hookLab) // one for each configuration: the client makes its calls side by side, too
+	for _, tt := range tests {
+		if labs[tt.yaml] != nil {
+			continue
+		}
+		l := newHookLab(t, tt.yaml)
+		if err := errors.Join(os.Symlink("/etc", filepath.Join(l.dir, "out")), os.Symlink(config.Name, filepath.Join(l.dir, "link.yaml"))); err != nil {
+			t.Skip(err)
+		}
+		if err := os.Link(filepath.Join(l.dir, config.Name), filepath.Join(l.dir, "hard.yaml")); err != nil && tt.yaml != "" {
+			t.Skip(err)
+		}
+		labs[tt.yaml] = l
+	}
 	for _, tt := range tests {
 		t.Run(tt.about, func(t *testing.T) {
 			t.Parallel()
-			l := newHookLab(t, tt.yaml)
-			if err := errors.Join(os.Symlink("/etc", filepath.Join(l.dir, "out")), os.Symlink(config.Name, filepath.Join(l.dir, "link.yaml"))); err != nil {
-				t.Skip(err)
-			}
+			l := labs[tt.yaml]
 			got := l.before(t, tt.tool, tt.input, tt.mode)
 			if got.Decision != tt.want || !strings.Contains(got.Reason, tt.reason) || got.Input != nil {
 				t.Errorf("%s %s: got %+v, want %q because %q", tt.tool, tt.input, got, tt.want, tt.reason)
@@ -272,6 +287,44 @@ func TestHookProcess(t *testing.T) {
 		out, _, _ := l.run(t, "", "audit", "show", "toolu_0")
 		if !strings.Contains(out, "claude-code (built-in)") || !strings.Contains(out, "claude-code runs it itself") {
 			t.Errorf("got %s", out)
+		}
+	})
+}
+
+// What docs/clients.md tells people to write is what connect writes, and rules that
+// can be read.
+func TestHookPage(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "clients.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := func(kind, word string) string {
+		for part := range strings.SplitSeq(string(text), "```") {
+			if rest, ok := strings.CutPrefix(part, kind+"\n"); ok && strings.Contains(rest, word) {
+				return rest
+			}
+		}
+		t.Fatalf("got no %s with %s in it", kind, word)
+		return ""
+	}
+	t.Run("Y1 the settings", func(t *testing.T) {
+		t.Parallel()
+		want, err := withHook(nil, new(program).hookLine(connecting{}), 0)
+		if got := block("json", beforeUse); err != nil || schema.Canonical(got) != schema.Canonical(string(want)) {
+			t.Errorf("got %s, want %s, %v", got, want, err)
+		}
+	})
+	t.Run("Y1 the rules", func(t *testing.T) {
+		t.Parallel()
+		l := newHookLab(t, block("yaml", "Bash(git push*)"))
+		for call, want := range map[string]string{"git push origin": "deny", "go test ./...": "allow", "make": "ask"} {
+			if a := l.before(t, "Bash", fmt.Sprintf(`{"command":%q}`, call), "default"); a.Decision != want {
+				t.Errorf("%s: got %+v, want %s", call, a, want)
+			}
+		}
+		if a := l.before(t, "Edit", `{"file_path":"$DIR/src/a/b.go","old_string":"a","new_string":"b"}`, "default"); a.Decision != "allow" {
+			t.Errorf("Edit: got %+v, want allow", a)
 		}
 	})
 }

@@ -231,7 +231,7 @@ func (p *program) addHook(path string, f connecting) error {
 	}
 	text, comments := withoutComments(r.old)
 	if r.now, err = withHook(text, p.hookLine(f), f.wait); err != nil || comments {
-		return usage("connect: %s has comments, which would be lost, or cannot be read: write the hook there by hand, as docs/clients.md shows: %v", path, err)
+		return noHook(path, err)
 	}
 	switch {
 	case bytes.Equal(r.now, text):
@@ -251,4 +251,12 @@ func (p *program) addHook(path string, f connecting) error {
 		return fmt.Errorf("connect: %w", err)
 	}
 	return nil
+}
+
+// noHook is that settings cannot be changed.
+func noHook(path string, err error) error {
+	if err == nil {
+		err = errors.New("it has comments, which would be lost")
+	}
+	return usage("connect: %s: %w: write the hook there by hand, as docs/clients.md shows", path, err)
 }

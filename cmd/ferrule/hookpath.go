@@ -79,6 +79,16 @@ func below(path, root string) bool {
 	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
 }
 
+// meets reports whether two paths are one, or one lies below the other: whatever the
+// case, which many file systems do not mind.
+func meets(a, b string) bool {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	return below(a, b) || below(b, a)
+}
+
+// liesIn is below, whatever the case.
+func liesIn(path, root string) bool { return below(strings.ToLower(path), strings.ToLower(root)) }
+
 // slash is where the file really is, as rules name it.
 func (at clientPlace) slash() string { return filepath.ToSlash(at.real) }
 
@@ -134,7 +144,7 @@ func (k *clientCall) permit(a clientArgs) tool.Decision {
 		if !ok {
 			return guards("which file it is about cannot be said, and it may be one that decides what may run")
 		}
-		if slices.ContainsFunc(k.hidden, func(h string) bool { return below(at.real, h) || below(at.given, h) }) {
+		if slices.ContainsFunc(k.hidden, func(h string) bool { return liesIn(at.real, h) || liesIn(at.given, h) }) {
 			return k.closed(at.real)
 		}
 		if k.kind == clientWrites {
@@ -142,7 +152,7 @@ func (k *clientCall) permit(a clientArgs) tool.Decision {
 		}
 		for _, name := range []string{"pattern", "glob"} {
 			if text, _ := a.text(name); k.name != "Grep" || name != "pattern" {
-				if strings.Contains(text, ".ferrule") {
+				if strings.Contains(strings.ToLower(text), ".ferrule") {
 					return k.closed(text)
 				}
 			}
@@ -172,8 +182,13 @@ func guards(why string) tool.Decision {
 
 // guarded is the word on a change of a file.
 func (k *clientCall) guarded(at clientPlace) tool.Decision {
+	is, err := os.Stat(at.real)
 	for _, name := range k.protected {
-		if below(at.real, name) || below(at.given, name) || below(name, at.real) {
+		same := meets(at.real, name) || liesIn(at.given, name)
+		if other, gone := os.Stat(name); err == nil && gone == nil {
+			same = same || os.SameFile(is, other) // another name of it
+		}
+		if same {
 			return guards(at.given + " decides what may run")
 		}
 	}
@@ -188,7 +203,7 @@ func (k *clientCall) guardedLine(line string) tool.Decision {
 		if !ok {
 			continue
 		}
-		if slices.ContainsFunc(k.hidden, func(h string) bool { return below(at.real, h) }) {
+		if slices.ContainsFunc(k.hidden, func(h string) bool { return liesIn(at.real, h) || liesIn(at.given, h) }) {
 			return k.closed(name)
 		}
 		if i >= len(j.Reads) {
@@ -212,7 +227,7 @@ func (k *clientCall) guardedLine(line string) tool.Decision {
 // mentions is the first name of a protected file that stands in a text; "": none. It
 // is a net below the others: a text can name a file in ways that nobody sees.
 func (k *clientCall) mentions(text string) string {
-	text = filepath.ToSlash(text)
+	text = strings.ToLower(filepath.ToSlash(text))
 	for _, word := range []string{".ferrule", config.Name, ".claude/settings", ".claude/hooks", ".claude.json", ".mcp.json"} {
 		if strings.Contains(text, word) {
 			return word
