@@ -43,7 +43,7 @@ func (l *hookLab) write(t *testing.T, name, text string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil { //nolint:gosec // some are programs
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -144,6 +144,7 @@ func TestHookBefore(t *testing.T) {
 		{"Y1 nor by a line", rules, "Bash", `{"command":"echo x > ferrule.yaml"}`, "default", "ask", "decides what may run"},
 		{"Y1 nor by a line that hides it a little", rules, "Bash", `{"command":"go run x $(echo ferrule.yaml)"}`, "default", "ask", ""},
 		{"Y1 nor by another tool", rules, "mcp__gh__write", `{"path":"ferrule.yaml"}`, "default", "ask", "ferrule.yaml"},
+		{"Y1 nor where its name is escaped", rules, "mcp__gh__write", `{"to":[{"path":"ferrule\u002eyaml"}]}`, "default", "ask", "ferrule.yaml"},
 		{"P5 nobody answers for the person", rules, "Bash", `{"command":"ferrule approvals allow q"}`, "default", "ask", "runs ferrule"},
 		{"P8 and where nobody is asked it is denied", rules, "Write", `{"file_path":"$DIR/ferrule.yaml","content":""}`, "bypassPermissions", "deny", ""},
 		{"Y2 the state is not read", rules, "Read", `{"file_path":"$DIR/.ferrule/ferrule.db"}`, "default", "deny", "own state"},
@@ -264,7 +265,7 @@ func TestHookProcess(t *testing.T) {
 	for i := range 8 {
 		c := calls[i%len(calls)]
 		all.Go(func() {
-			cmd := exec.CommandContext(t.Context(), testBinary(t), "hook", "claude-code") //nolint:gosec // this test
+			cmd := exec.CommandContext(t.Context(), testBinary(t), "hook", "claude-code")
 			cmd.Env = append(append(os.Environ(), l.env...), beFerrule+"=1", "GORACE=atexit_sleep_ms=0")
 			cmd.Stdin = strings.NewReader(l.event(beforeUse, c.tool, c.input, "default", fmt.Sprintf("toolu_%d", i)))
 			cmd.Dir = os.TempDir() // not where the project is

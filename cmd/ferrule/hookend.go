@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
@@ -32,7 +33,7 @@ func (p *program) hookAfter(ctx context.Context, ev hookEvent, dir []string) err
 			return err
 		}
 		against = denied
-		if _, err := s.Append(e); err != nil {
+		if _, err := s.Append(e); err != nil { //nolint:contextcheck // a log takes what happened, whatever becomes of who says it
 			return fmt.Errorf("it could not be put on the record: %w", err)
 		}
 		return s.Flush(ctx)
@@ -94,7 +95,7 @@ func (p *program) hookEnded(ctx context.Context, s *store.Store, c *config.Confi
 func cut(text string) string {
 	const most = 500
 	if len(text) > most {
-		return text[:most] + "…"
+		return strings.ToValidUTF8(text[:most], "") + "…"
 	}
 	return text
 }

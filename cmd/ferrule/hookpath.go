@@ -126,8 +126,8 @@ func (p *program) clientProtected(c *config.Config) []string {
 	}
 	for i, name := range list {
 		name = filepath.Clean(filepath.FromSlash(name))
-		if real, err := resolveExisting(name); err == nil {
-			name = real
+		if to, err := resolveExisting(name); err == nil {
+			name = to
 		}
 		list[i] = name
 	}
@@ -161,7 +161,7 @@ func (k *clientCall) permit(a clientArgs) tool.Decision {
 		line, _ := a.text("command")
 		return k.guardedLine(line)
 	case clientUnknown:
-		if word := k.mentions(string(k.given)); word != "" {
+		if word := k.mentions(a.words()); word != "" {
 			return guards(fmt.Sprintf("its arguments name %s, which decides what may run", word))
 		}
 	case clientFetches, clientSearches, clientInside, clientPersonal:

@@ -130,6 +130,34 @@ func (a clientArgs) text(name string) (text string, ok bool) {
 	return text, true
 }
 
+// words are all texts in the arguments, as they are meant, each in a line.
+func (a clientArgs) words() string {
+	var b strings.Builder
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			b.WriteString(v + "\n")
+		case []any:
+			for _, one := range v {
+				walk(one)
+			}
+		case map[string]any:
+			for name, one := range v {
+				b.WriteString(name + "\n")
+				walk(one)
+			}
+		}
+	}
+	for _, raw := range a {
+		var v any
+		if json.Unmarshal(raw, &v) == nil {
+			walk(v)
+		}
+	}
+	return b.String()
+}
+
 // says reports whether an argument is true, or anything but false.
 func (a clientArgs) says(name string) bool {
 	raw, there := a[name]
@@ -295,10 +323,14 @@ func (k *clientCall) shellPlaces(line string) (list []clientPlace, ok bool) {
 			return nil, false
 		}
 		at, ok := k.place(name)
-		if !ok || !at.inside || !at.regular && (i >= len(j.Reads) && at.there || i < len(j.Reads) && !(lists && at.there)) {
+		if !ok || !at.inside {
 			return nil, false
 		}
 		at.written = i >= len(j.Reads)
+		made, listed := at.written && !at.there, !at.written && at.there && lists
+		if !at.regular && !made && !listed {
+			return nil, false
+		}
 		list = append(list, at)
 	}
 	return list, true
