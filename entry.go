@@ -24,6 +24,7 @@ type Resolved struct {
 	Deferred   bool        // not in the prompt until it is loaded
 	Keyed      bool        // it names the effect of its calls
 	Hidden     string      // why no view shows it; "": they do
+	Definition string      // names what it says of itself, as questions and grants do
 	Findings   []string
 }
 
@@ -78,7 +79,7 @@ func (e *entry) claimsOf(a tool.Args) (tool.Claims, error) {
 func (e *entry) resolved(hidden string) Resolved {
 	return Resolved{
 		Name: e.wire, Info: e.tool.Clone(), Source: e.source, Claims: copyClaims(e.claims), Class: e.claims.Class(), SideEffect: e.claims.SideEffect(),
-		Varies: e.varies(), Deferred: e.deferred(), Keyed: e.tool.Key != nil, Hidden: hidden, Findings: slices.Clone(e.findings),
+		Varies: e.varies(), Deferred: e.deferred(), Keyed: e.tool.Key != nil, Hidden: hidden, Definition: e.origin().digest(), Findings: slices.Clone(e.findings),
 	}
 }
 
@@ -176,7 +177,7 @@ func (r *registry) bare(s tool.Source, base bool, wire string) bool {
 // another. It uses the static form.
 func definitionDigest(s tool.Source, i *tool.Info) string {
 	rest, _ := json.Marshal([]any{i.Open, i.Claims, i.Approval, i.Secrets, i.Isolation}) // all of it plain data
-	return policy.Digest(s.Name, i.Name, i.Description, string(i.Input), string(i.Output), string(rest))
+	return policy.Digest(s.Name, i.Name, i.Description, string(i.Input), string(i.Output), string(rest), i.Pin)
 }
 
 // isDynamic reports whether sessions may see it differently.

@@ -33,7 +33,7 @@ func (s *settings) rules(r *tool.Request) (d tool.Decision) {
 
 func (s *settings) caseOf(c *call) policy.Case {
 	return policy.Case{
-		Name: c.called(), Claims: c.req.Claims, Trust: c.req.Source.Trust, AskReads: s.askReads, Person: s.inbox != nil,
+		Name: c.called(), Claims: c.req.Claims, Trust: c.req.Source.Trust, AskReads: s.askReads, Person: s.inbox != nil, New: c.req.Tool.New,
 		Mode: policy.Mode(c.req.Mode), Workspace: s.workspace, Protected: s.protected, Confined: c.confined(),
 	}
 }

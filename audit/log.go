@@ -4,6 +4,10 @@ import "context"
 
 // Log puts events on the record. All methods are safe for concurrent use.
 // tooltest.Log is the test of what is said here.
+//
+// One that can keep what it was given at once, at the cost of about one write to a
+// file, may have a method Jot() (kept bool): it does what Flush does and waits for
+// nobody, or says false, and then Flush is asked.
 type Log interface {
 	// Append takes events, in this order and behind all that it was given before.
 	// It takes what it needs of them before it returns, and waits for nothing. kept
@@ -13,13 +17,4 @@ type Log interface {
 	// Flush returns nil once all that was appended before is kept, so that the end
 	// of this process does not undo it.
 	Flush(ctx context.Context) error
-}
-
-// Jotter is a [Log] that can keep what it was given at once, at the cost of about
-// one write to a file.
-type Jotter interface {
-	Log
-	// Jot keeps all that was appended before, as [Log.Flush] does, and waits for
-	// nobody. False: it cannot do so now, and Flush is to be asked.
-	Jot() (kept bool)
 }

@@ -6,11 +6,12 @@
 //   {"packages": dir, "visits": [{"generation": "2025" | "2026", "list": true,
 //    "server": {"url"} | {"command", "args", "env", "cwd"},
 //    "calls": [{"name", "arguments"}], "atOnce": true, "who": "name",
-//    "answer": {…}, "silent": true, "late": ms}]}
+//    "answer": {…}, "silent": true, "late": ms, "name": "name"}], "together": 80}
 //
 // atOnce makes all calls at the same time; who is what it answers to questions, or
-// answer, late by so many milliseconds, or nothing where it is silent. A token of
-// the server is sent along.
+// answer, late by so many milliseconds, or nothing where it is silent. name is what
+// the client is called. A token of the server is sent along. No question is answered
+// before so many together were asked, of all clients, or half a minute is over.
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -18,9 +19,18 @@ import { text } from 'node:stream/consumers';
 const todo = JSON.parse(await text(process.stdin));
 const load = path => import(pathToFileURL(join(todo.packages, '@modelcontextprotocol', path)));
 
+let asked = 0, enough;
+const together = new Promise(done => enough = done);
+async function thinks() {
+  if (++asked === 1) setTimeout(enough, 30_000).unref();
+  if (asked >= (todo.together ?? 0)) enough();
+  await together;
+}
+
 // What the server may ask for is always answered in the same way.
 const answersOf = ({ who, answer, silent, late }) => ({
   elicitation: async ({ params }) => {
+    await thinks();
     if (silent) return new Promise(() => {});
     if (late) await new Promise(done => setTimeout(done, late));
     if (answer) return answer;
@@ -56,9 +66,9 @@ function fill(schema) {
   return content;
 }
 
-async function connect({ generation, server, ...user }) {
+async function connect({ generation, server, name, ...user }) {
   const answers = answersOf(user);
-  const info = { name: 'e2e', version: '1' };
+  const info = { name: name || 'e2e', version: '1' };
   const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } };
   let client, transports;
   if (generation === '2025') {

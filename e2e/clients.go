@@ -40,6 +40,8 @@ type errand struct {
 	answer     object // what it answers to elicitations; nil: as who says
 	silent     bool   // it answers none
 	late       int    // milliseconds that its answer takes
+	name       string // of the client; "": e2e
+	together   int    // how many questions are open, of all errands, before one is answered
 }
 
 // visit is what one client got from one server: the definitions of all tools, and
@@ -58,13 +60,15 @@ func (w *world) typescript(ctx context.Context, errands []errand) ([]visit, erro
 		return nil, err
 	}
 	var all []object
+	together := 0
 	for _, e := range errands {
+		together = max(together, e.together)
 		all = append(all, object{
 			"generation": e.generation, "server": e.server.forClient(), "list": true,
-			"calls": e.calls, "atOnce": e.atOnce, "who": e.who, "answer": e.answer, "silent": e.silent, "late": e.late,
+			"calls": e.calls, "atOnce": e.atOnce, "who": e.who, "answer": e.answer, "silent": e.silent, "late": e.late, "name": e.name,
 		})
 	}
-	text, err := json.Marshal(object{"packages": w.tools.script("clients", ""), "visits": all})
+	text, err := json.Marshal(object{"packages": w.tools.script("clients", ""), "visits": all, "together": together})
 	if err != nil {
 		return nil, err
 	}

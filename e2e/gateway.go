@@ -23,6 +23,7 @@ type upstream struct {
 	token      string // that its URL wants; "": none
 	unprefixed bool
 	era        string // forced; "": what it speaks
+	timeout    time.Duration
 }
 
 // prefixed is how a client of the gateway calls a tool of the server.
@@ -37,25 +38,44 @@ func (u upstream) prefixed(tool string) string {
 // server's tools are listed. Nothing is asked for or changed: every call is
 // allowed, and what servers say of their tools is believed.
 func (w *world) gateway(ctx context.Context, listen object, upstreams ...upstream) (url string, err error) {
-	address, err := freeAddress(ctx)
+	g, err := w.up(ctx, listen, upstreams...)
 	if err != nil {
 		return "", err
+	}
+	return g.url, nil
+}
+
+// up is a gateway that runs.
+type up struct {
+	url, dir string
+	*process
+}
+
+// up is gateway, for who looks at the process too.
+func (w *world) up(ctx context.Context, listen object, upstreams ...upstream) (*up, error) {
+	address, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
 	}
 	dir, err := w.configured(address, listen, upstreams)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	cmd := exec.Command(w.program, "up", dir) //nolint:gosec,noctx // the program under test; it is stopped, not killed
-	cmd.Dir = dir
-	cmd.Env = append(w.tools.environment(), "FERRULE_HOME="+filepath.Join(dir, "home"))
+	cmd.Dir, cmd.Env = dir, w.home(dir)
 	p, err := w.start("ferrule up", cmd)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	url = "http://" + address + "/mcp"
-	return url, until(ctx, p, 60*time.Second, func(ctx context.Context) error {
-		return listed(ctx, url, upstreams)
+	g := &up{"http://" + address + "/mcp", dir, p}
+	return g, until(ctx, p, 60*time.Second, func(ctx context.Context) error {
+		return listed(ctx, g.url, upstreams)
 	})
+}
+
+// home is the environment of a program of the gateway's in a folder.
+func (w *world) home(dir string) []string {
+	return append(w.tools.environment(), "FERRULE_HOME="+filepath.Join(dir, "home"))
 }
 
 // stdioGateway is the command of a gateway that is spoken to over stdio.
@@ -94,6 +114,9 @@ func (w *world) configured(address string, listen object, upstreams []upstream) 
 		}
 		if u.era != "" {
 			s["era"] = u.era
+		}
+		if u.timeout > 0 {
+			s["timeout"] = u.timeout.String()
 		}
 		servers[u.name] = s
 	}

@@ -4,8 +4,8 @@
 //	go run ./e2e [-direct] [-runs N] [-calls N] [-every] [-only SERVER] [-by CLIENT]
 //		[-ferrule PROGRAM] [-data DIR] [install|PART...]
 //
-// The parts are conformance, client, elicit, approvals, servers, http and fast; without one
-// all are run. Each prints what it checked as JSON lines, the last one a summary,
+// The parts are conformance, client, elicit, approvals, servers, http, losses, crowd,
+// hostile and fast; without one all are run. Each prints what it checked as JSON lines, the last one a summary,
 // and the program exits with 1 where something does not hold that must. What is
 // known not to hold yet is printed as missed and counts for neither.
 //
@@ -42,6 +42,9 @@ func parts() []part {
 		{"approvals", approvals},
 		{"servers", servers},
 		{"http", httpServers},
+		{"losses", losses},
+		{"crowd", crowd},
+		{"hostile", hostile},
 		{"fast", fast},
 	}
 }
@@ -67,9 +70,9 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	flags.SetOutput(log)
 	flags.BoolVar(&w.direct, "direct", false, "straight to the servers, without the gateway")
 	flags.IntVar(&w.runs, "runs", 2, "how often each suite is run")
-	flags.IntVar(&w.calls, "calls", 2000, "how many calls are measured")
+	flags.IntVar(&w.calls, "calls", 2000, "how many calls are measured; ten times that by a crowd, and a tenth of it is lost")
 	flags.BoolVar(&w.every, "every", false, "the inspector makes every call, not only some of each server")
-	flags.StringVar(&w.only, "only", "", "of servers and http: only this server")
+	flags.StringVar(&w.only, "only", "", "of servers, http and hostile: only this server")
 	flags.StringVar(&w.by, "by", "", "of servers and http: only this client: 2025, 2026 or inspector")
 	flags.StringVar(&w.program, "ferrule", "", "the program; default: it is built")
 	flags.StringVar(&w.data, "data", "../shared/data", "the folder of data sets")

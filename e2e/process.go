@@ -106,6 +106,13 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// keep has more of it kept from now on.
+func (t *tail) keep(most int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.most = most
+}
+
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

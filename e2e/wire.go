@@ -160,6 +160,9 @@ func (c *wire) post(ctx context.Context, message map[string]any, take func(*http
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode >= 300 {
 		said, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+		if _, _, err := resultOf(said); errors.As(err, new(rpcFault)) {
+			return err
+		}
 		return fmt.Errorf("HTTP %s: %s", resp.Status, said)
 	}
 	if err := take(resp); err != nil {
@@ -193,6 +196,11 @@ func answer(resp *http.Response) (json.RawMessage, error) {
 	}
 }
 
+// rpcFault is the error that a request was answered with.
+type rpcFault string
+
+func (r rpcFault) Error() string { return string(r) }
+
 // resultOf is the result of a message that is an answer.
 func resultOf(text []byte) (result json.RawMessage, ok bool, err error) {
 	var m struct {
@@ -207,7 +215,7 @@ func resultOf(text []byte) (result json.RawMessage, ok bool, err error) {
 		return nil, false, err
 	}
 	if m.Error != nil {
-		return nil, false, errors.New(string(m.Error))
+		return nil, false, rpcFault(m.Error)
 	}
 	return m.Result, m.Result != nil, nil
 }

@@ -57,7 +57,7 @@ func (d *dialogue) pending(inbox policy.Inbox, id string) tool.Result {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), inboxTime)
 		defer cancel()
 		err := inbox.Answer(ctx, id, policy.Answer{Withdrawn: true})
-		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "The request has ended before a person allowed it. Nothing was done.", Cause: errors.Join(d.why(), err)}}
+		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the request ended before a person allowed it. Nothing was done.", Cause: errors.Join(d.why(), err)}}
 	}
 	return tool.Result{Err: &tool.Error{
 		Kind: tool.Pending,

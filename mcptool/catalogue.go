@@ -3,6 +3,7 @@ package mcptool
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ type catalogue struct {
 	tools  []*listedTool // in the server's order
 	byName map[string]*listedTool
 	bad    []Quarantined // of them, and what was left out
+	left   string        // why there may be more; "": that is all
 }
 
 // listedTool is one definition and what was made of it.
@@ -25,8 +27,10 @@ type listedTool struct {
 	raw  json.RawMessage // as the server sent it
 	name string
 	tidy json.RawMessage // what clients may be sent of it
+	made *tool.Tool      // nil: it is of no use
 	tool *tool.Tool      // nil: it is quarantined
 	why  string          // it is
+	pin  *pinSum         // of what it says; nil: nothing is pinned
 	// final: it is quarantined for what it is, whatever there is beside it.
 	final bool
 }
@@ -80,10 +84,8 @@ func (s *server) listTools(ctx context.Context, l link) (ttl time.Duration, err 
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	if p.left != "" {
-		made.bad = append(made.bad, Quarantined{Why: p.left})
-	}
-	changed, err := s.register(made) //nolint:contextcheck // registering has none
+	made.left = p.left
+	changed, err := s.offer(ctx, made)
 	if err != nil {
 		return p.ttl, err
 	}
@@ -107,19 +109,23 @@ func (s *server) catalogue(ctx context.Context, defs []json.RawMessage) *catalog
 	ctx, cancel := context.WithTimeoutCause(ctx, judgeTime, fmt.Errorf("the tools before it took longer to check than %s", judgeTime))
 	defer cancel()
 	s.mu.Lock()
-	had := make(map[string]*listedTool, len(s.tools.tools))
+	had := make(map[[sha256.Size]byte]*listedTool, len(s.tools.tools))
 	for _, t := range s.tools.tools {
-		if t.tool != nil || t.final {
-			had[string(t.raw)] = t
+		if t.made != nil || t.final {
+			had[sha256.Sum256(t.raw)] = t
 		}
 	}
 	s.mu.Unlock()
 	c := &catalogue{tools: make([]*listedTool, 0, len(defs))}
 	names := make(map[string]bool, len(defs))
 	for _, raw := range defs {
-		t := had[string(raw)]
+		var t *listedTool
+		if len(raw) <= maxDefinition {
+			t = had[sha256.Sum256(raw)]
+		}
 		switch {
 		case t != nil:
+			t = t.asMade()
 		case ctx.Err() != nil:
 			t = &listedTool{raw: raw, name: short(textMember(raw, "name")), why: context.Cause(ctx).Error()}
 		default:
@@ -147,6 +153,29 @@ func (c *catalogue) quarantine() {
 			c.byName[t.name] = t
 		}
 	}
+	if c.left != "" {
+		c.bad = append(c.bad, Quarantined{Why: c.left})
+	}
+}
+
+// asMade is the tool before anything beside it was looked at.
+func (t *listedTool) asMade() *listedTool {
+	if t.tool == t.made {
+		return t
+	}
+	again := *t
+	again.tool, again.why = t.made, ""
+	return &again
+}
+
+// offer gives the tools that may be offered to the runtime, and reports whether they
+// are others than before.
+func (s *server) offer(ctx context.Context, c *catalogue) (changed bool, err error) {
+	s.pins.mu.Lock()
+	defer s.pins.mu.Unlock()
+	s.pin(ctx, c)
+	c.quarantine()
+	return s.register(c) //nolint:contextcheck // registering has none
 }
 
 // register gives the tools to the runtime, and reports whether what is offered has
@@ -165,13 +194,7 @@ func (s *server) register(c *catalogue) (changed bool, err error) {
 				c.tools[i] = &listedTool{raw: t.raw, name: t.name, why: why.Error()}
 			}
 		}
-		left := c.bad
 		c.quarantine()
-		for _, q := range left {
-			if q.Tool == "" {
-				c.bad = append(c.bad, q)
-			}
-		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -67,7 +67,7 @@ func (s *server) recall(ctx context.Context) {
 		for i, text := range known.Tools {
 			tools[i] = asJSON(text)
 		}
-		_, err = s.register(s.catalogue(ctx, tools)) //nolint:contextcheck // registering has none
+		_, err = s.offer(ctx, s.catalogue(ctx, tools))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.hub.log().LogAttrs(ctx, slog.LevelWarn, "what was kept of a server is not used", slog.String("server", s.Name), slog.String("why", err.Error()))
@@ -111,9 +111,11 @@ func (s *server) remember(g *greeting, tools []json.RawMessage) error {
 	if s.hub.Cache == "" {
 		return nil
 	}
-	known := lastKnown{Form: cacheForm, Reach: s.reached(), Tools: make([]string, len(tools))}
-	for i, raw := range tools {
-		known.Tools[i] = string(raw)
+	known := lastKnown{Form: cacheForm, Reach: s.reached(), Tools: make([]string, 0, len(tools))}
+	for _, raw := range tools {
+		if len(raw) <= maxDefinition { // else it is of no use, today or later
+			known.Tools = append(known.Tools, string(raw))
+		}
 	}
 	known.Greeting.Version, known.Greeting.Instructions = g.version, g.instructions
 	known.Greeting.Info, known.Greeting.Capabilities, known.Greeting.Raw = string(g.info), string(g.capabilities), string(g.raw)
@@ -121,19 +123,5 @@ func (s *server) remember(g *greeting, tools []json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.hub.Cache, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(s.hub.Cache, s.Name+".*.tmp") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), s.cacheFile())
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return writeWhole(s.cacheFile(), b)
 }

@@ -1,11 +1,13 @@
 package mcptool
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/ferrule-dev/ferrule/schema"
@@ -19,9 +21,16 @@ const maxDefinition = 1 << 20
 // is merely wrong in it is left out.
 func (s *server) listed(raw json.RawMessage) *listedTool {
 	t := &listedTool{raw: raw, name: textMember(raw, "name")}
+	if len(raw) <= maxDefinition {
+		t.raw = bytes.Clone(raw) // else one tool would hold the memory of the whole list
+	}
 	if err := s.define(t); err != nil {
 		t.tool, t.tidy, t.why, t.final = nil, nil, err.Error(), true
 		t.name = short(t.name)
+	}
+	t.made = t.tool
+	if len(raw) > maxDefinition { // what stands for it is short, and judged the same
+		t.raw = setMembers(nil, pair{"name", quote(t.name)}, pair{"tooLong", strconv.AppendInt(nil, int64(len(raw)), 10)})
 	}
 	return t
 }
@@ -40,11 +49,13 @@ func (s *server) define(t *listedTool) error {
 		return fmt.Errorf("name: got %s, want a string", kindName(kindOf(name)))
 	}
 	t.tidy = tidied(t.raw)
+	t.pin = pinSumOf(t.raw)
 	info := tool.Info{
 		Name: t.name, Description: description(t.tidy), Claims: claimsOf(t.tidy),
 		// The server judges what its schema does not say, keeps its own time (it is
 		// stopped while a client is asked) and is told when a call is given up.
 		Open: true, Timeout: tool.Unlimited, Cancel: true, Cooperative: true,
+		Pin: t.pin.digest,
 	}
 	if always, ok := metaMember(t.tidy, "anthropic/alwaysLoad"); ok {
 		info.AlwaysLoad = kindOf(always) == 't'

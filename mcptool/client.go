@@ -2,6 +2,7 @@ package mcptool
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -34,8 +35,8 @@ type client struct {
 	draining bool      // somebody sends them
 
 	mu       sync.Mutex // before that of a dialogue
-	left     bool // nothing new begins
-	leaving  bool // somebody ends it
+	left     bool       // nothing new begins
+	leaving  bool       // somebody ends it
 	shutting bool
 	deserted error         // why nobody is there any more who could be asked; nil: somebody is
 	shuts    chan struct{} // closed when it is
@@ -43,14 +44,14 @@ type client struct {
 	coming   int           // messages that have found the stateless session, and are not there yet
 	rested   chan struct{} // closed when none is, once it is shut; nil: nobody waits
 
-	agreed   string // the version of the old era
-	old      *face  // what the client is in it; nil: it has not said
-	faces    map[string]*face
-	underway map[string]*dialogue // by the id of the client's request
-	talks    map[*dialogue]bool   // all that run, and whether they wait for a person
-	early    map[string]time.Time // cancelled before they were seen
-	over     []string             // ids of requests that were answered last
-	overAt   int                  // the oldest of them
+	agreed   string                      // the version of the old era
+	old      *face                       // what the client is in it; nil: it has not said
+	faces    map[[sha256.Size]byte]*face // by what they say
+	underway map[string]*dialogue        // by the id of the client's request
+	talks    map[*dialogue]bool          // all that run, and whether they wait for a person
+	early    map[string]time.Time        // cancelled before they were seen
+	over     []string                    // ids of requests that were answered last
+	overAt   int                         // the oldest of them
 	asked    map[string]chan message
 	asks     int
 	held     map[string]*dialogue // by the requestState that its client was given
@@ -67,7 +68,7 @@ func newClient(g *Gateway, j joining) *client {
 	quiet, finish := context.WithCancel(context.Background())
 	c := &client{
 		gate: g, joined: j, caller: j.caller, ctx: ctx, end: end, quiet: quiet, finish: finish,
-		faces: make(map[string]*face), underway: make(map[string]*dialogue), early: make(map[string]time.Time),
+		faces: make(map[[sha256.Size]byte]*face), underway: make(map[string]*dialogue), early: make(map[string]time.Time),
 		asked: make(map[string]chan message), held: make(map[string]*dialogue), hearing: make(map[*listening]bool),
 		talks: make(map[*dialogue]bool), shuts: make(chan struct{}), changes: make(map[string]bool), gone: make(chan struct{}),
 	}

@@ -2,9 +2,11 @@ package mcptool
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/ferrule-dev/ferrule"
@@ -66,6 +68,33 @@ func (c *client) faceOf(m message) (*face, *Fault) {
 	return old, nil
 }
 
+// Bounds of what a client says of itself, which is kept for as long as its session
+// lasts and is the client's choice.
+const (
+	maxIntroduction = 64 << 10 // bytes of clientInfo and capabilities together
+	maxClientName   = 256      // bytes of the name that sessions and records know it by
+)
+
+// tooLong is what a client is told that says too much of itself; nil: it does not.
+func tooLong(info, capabilities json.RawMessage) *Fault {
+	if n := len(info) + len(capabilities); n > maxIntroduction {
+		return &Fault{Code: codeInvalidParams, Message: fmt.Sprintf("clientInfo and capabilities: got %d bytes, want at most %d", n, maxIntroduction)}
+	}
+	return nil
+}
+
+// clientName is how sessions and records call a client: as it calls itself, or
+// where that is long by its beginning and a hash.
+func clientName(info json.RawMessage) string {
+	name := textMember(info, "name")
+	if len(name) <= maxClientName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	end := fmt.Sprintf("…%x", sum[:8])
+	return strings.ToValidUTF8(name[:maxClientName-len(end)], "") + end
+}
+
 // newFace is who sends a request of the new era.
 func (c *client) newFace(m message, version string) (*face, *Fault) {
 	info, _ := metaMember(m.params, metaClientInfo)
@@ -75,6 +104,9 @@ func (c *client) newFace(m message, version string) (*face, *Fault) {
 	capabilities, _ := metaMember(m.params, metaCapabilities)
 	if kindOf(capabilities) != '{' {
 		return nil, &Fault{Code: codeInvalidParams, Message: fmt.Sprintf("missing or invalid _meta field %q", metaCapabilities)}
+	}
+	if fault := tooLong(info, capabilities); fault != nil {
+		return nil, fault
 	}
 	if version != newVersion {
 		data, err := json.Marshal(map[string]any{"supported": spokenVersions(), "requested": version})
@@ -87,7 +119,7 @@ func (c *client) newFace(m message, version string) (*face, *Fault) {
 	case "initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
 		return nil, &Fault{Code: codeNoMethod, Message: fmt.Sprintf("%q is not supported in protocol version %s", m.method, newVersion)}
 	}
-	return c.faceFor(introduction{version: version, info: slices.Clone(info), capabilities: slices.Clone(capabilities)}), nil
+	return c.faceFor(introduction{version: version, info: info, capabilities: capabilities}), nil
 }
 
 // maxFaces is how many clients that say different things of themselves one
@@ -96,11 +128,12 @@ const maxFaces = 32
 
 // faceFor is the face of the new era that says this.
 func (c *client) faceFor(i introduction) *face {
-	key := string(i.info) + "\x00" + string(i.capabilities)
+	key := sha256.Sum256(slices.Concat(i.info, []byte{0}, i.capabilities))
 	c.mu.Lock()
 	f := c.faces[key]
 	var dropped *face
 	if f == nil {
+		i.info, i.capabilities = slices.Clone(i.info), slices.Clone(i.capabilities) // they are part of the request
 		f = c.newFaceLocked(newEra, i)
 		if len(c.faces) >= maxFaces {
 			for old, other := range c.faces {
@@ -148,7 +181,7 @@ func (c *client) inUse(f *face) bool {
 
 // newFaceLocked makes a face and its view of the session. The mutex is held.
 func (c *client) newFaceLocked(e era, i introduction) *face {
-	f := &face{client: c, era: e, name: textMember(i.info, "name"), intro: i}
+	f := &face{client: c, era: e, name: clientName(i.info), intro: i}
 	caller := c.caller
 	caller.Client = f.name
 	f.session = c.gate.Runtime.Session(caller)

@@ -21,6 +21,9 @@ func (d *dialogue) initialize() (json.RawMessage, error) {
 	case capabilities != nil && kindOf(capabilities) != '{':
 		return nil, &Fault{Code: codeInvalidParams, Message: "initialize: capabilities: want an object"}
 	}
+	if fault := tooLong(info, capabilities); fault != nil {
+		return nil, fault
+	}
 	agreed := wanted
 	if !slices.Contains(spokenVersions(), wanted) || wanted >= newVersion {
 		agreed = oldVersion

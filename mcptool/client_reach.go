@@ -3,6 +3,7 @@ package mcptool
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -43,9 +44,9 @@ func (c *client) anyStream() stream {
 	c.pushing.Lock()
 	pushes := c.pushes // it is never changed in place
 	c.pushing.Unlock()
-	for i := len(pushes) - 1; i >= 0; i-- {
-		if reads(pushes[i]) {
-			return pushes[i]
+	for _, to := range slices.Backward(pushes) {
+		if reads(to) {
+			return to
 		}
 	}
 	for _, to := range c.legs() {

@@ -19,6 +19,8 @@
 //	hub.go         all servers
 //	server*.go     the life of one: reached, listed, attended to, tried again
 //	catalogue*.go  its tools: pages, what is quarantined, what is kept on disk
+//	pin*.go        what its tools said when they were accepted: what has changed since
+//	               is not offered (pin.go: the API; pin_see.go: what becomes of a list)
 //	remote*.go     a call of one of its tools (content.go: what comes of it)
 //	lane*.go       the connections that one client session has to it; lane_era.go
 //	               is where the two eras meet

@@ -129,7 +129,7 @@ func TestHTTPApprovalLeft(t *testing.T) {
 		if err := rt.Add(echo(t)); err != nil {
 			t.Fatal(err)
 		}
-		v = newVisitor(t, gatewayOf(t, rt, nil))
+		v = newVisitor(t, gatewayOf(t, rt, nil, func(g *Gateway) { g.Patience = time.Hour }))
 		call = v.do("POST", rpc(1, "tools/call", `{"name":"echo","arguments":{"text":"`+yes+`"}}`))
 		if event, ok := call.next(); !ok || event.data != "" {
 			t.Fatalf("got %v, want what a stream begins with", event)

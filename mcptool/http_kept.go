@@ -19,6 +19,11 @@ func (e *keptEvent) cost() int64 { return int64(len(e.b) + overhead) }
 // overhead is what an event takes beside its bytes.
 const overhead = 256
 
+// maxFinished is how many finished tracks of a session are kept. A client comes back
+// for an answer that it lost soon, if it does; a session of many calls would keep
+// them all until it ends.
+const maxFinished = 32
+
 // kept are the events of a session that can be sent again, over all its tracks.
 // The oldest go first when they take too much together.
 type kept struct {
@@ -27,6 +32,7 @@ type kept struct {
 	mu     sync.Mutex
 	tracks map[string]*track
 	order  []*track // whose event is next to go, oldest first
+	over   []*track // that are finished, oldest first; of some the events have gone
 	size   int64
 	loose  int64 // of events that are loose
 	ended  bool
@@ -49,7 +55,28 @@ func (k *kept) close(t *track) {
 	t.closed = true
 	if len(t.events) == 0 {
 		delete(k.tracks, t.id)
+		return
 	}
+	if k.over = append(k.over, t); len(k.over) > maxFinished {
+		k.drop(k.over[0])
+		k.over[0] = nil
+		k.over = k.over[1:]
+	}
+}
+
+// drop forgets all events of a finished track.
+func (k *kept) drop(t *track) {
+	for _, e := range t.events {
+		k.d.kept.Add(-e.cost())
+		if e.loose {
+			k.loose -= e.cost()
+		} else {
+			k.size -= e.cost()
+		}
+	}
+	t.events = nil
+	k.order = slices.DeleteFunc(k.order, func(o *track) bool { return o == t })
+	delete(k.tracks, t.id)
 }
 
 // reopen says that more comes on a track that was closed.
@@ -164,5 +191,5 @@ func (k *kept) end() {
 	defer k.mu.Unlock()
 	k.ended = true
 	k.d.kept.Add(-k.size - k.loose)
-	k.size, k.loose, k.order, k.tracks = 0, 0, nil, nil
+	k.size, k.loose, k.order, k.over, k.tracks = 0, 0, nil, nil, nil
 }

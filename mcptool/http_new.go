@@ -20,7 +20,7 @@ func metaOf(params json.RawMessage) requestMeta {
 	version, _ := metaMember(params, metaVersion)
 	info, _ := metaMember(params, metaClientInfo)
 	text, _ := unquote(version)
-	return requestMeta{text, textMember(info, "name")}
+	return requestMeta{text, clientName(info)}
 }
 
 // asksNewEra says whether a request without a version header is one of the new

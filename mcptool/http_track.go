@@ -152,6 +152,7 @@ func (t *track) resume(out *sink, after int) (left <-chan struct{}, ok bool) {
 func (t *track) detach() {
 	if t.beat != nil {
 		t.beat.Stop()
+		t.beat = nil // it holds who was there, with all that net/http keeps of a request
 	}
 	close(t.left)
 	t.out = nil

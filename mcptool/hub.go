@@ -22,6 +22,13 @@ type Hub struct {
 	// Cache is a folder where the last known lists are kept, so that they can be
 	// offered before a server has answered. "": they are not kept.
 	Cache string
+	// Noted is a folder where another program keeps what servers did wrong, beside
+	// its Cache: it is shown by Status. "": that of Cache.
+	Noted string
+	// Pins is a folder where it is kept what the tools of servers were when they were
+	// accepted ([Pins]): a tool that has changed since is not offered until somebody
+	// accepts it. "": nothing is pinned.
+	Pins string
 	// Name and Version are what servers are told of this program.
 	Name, Version string
 	// Log is told what happens to servers, and (at level debug) what they write to
@@ -45,15 +52,19 @@ type Hub struct {
 // Status is how a server stands.
 type Status struct {
 	Name     string
-	State    string // connecting, ready, waiting (to be tried again), failed, stopped
+	State    string // connecting, ready, waiting (to be tried again), needs login, failed, stopped
 	Era      string // "2025-11-25", "2026-07-28": the newest version it was reached in
 	Server   string // its own name and version
 	Tools    int    // that are offered
 	Restarts int
 	Since    time.Time // in this state
 	Why      string    // of a server that is not ready: what is wrong
+	Login    string    // how a person lets this program in where it is not, or not enough (Login.Advice)
 	// Quarantined are tools that are not offered, and Quarantined[i].Why says why.
 	Quarantined []Quarantined
+	// Faults are what it did wrong in the last day, though it is ready: calls without
+	// an answer, what is no message, and the like; the last first.
+	Faults []string
 }
 
 // Quarantined is a tool that is not offered.
@@ -77,27 +88,41 @@ func (h *Hub) Start(ctx context.Context) error {
 			h.mu.Unlock()
 			return fmt.Errorf("hub: %w", err)
 		}
+		if trust, lowered := h.Runtime.Trust[h.Servers[i].Name]; h.Servers[i].Follow && lowered && trust < tool.Own {
+			h.mu.Unlock()
+			return fmt.Errorf("hub: server %s: it may not be followed: Runtime.Trust says %s, want own", h.Servers[i].Name, trust)
+		}
 		s := newServer(h, h.Servers[i])
 		var err error
 		if s.access, err = newAccess(s.Login, h.log().With(slog.String("server", s.Name))); err != nil {
 			h.mu.Unlock()
 			return fmt.Errorf("hub: server %s: %w", s.Name, err)
 		}
+		if s.access != nil {
+			s.access.veil = h.veil("login." + s.Name)
+		}
 		servers = append(servers, s)
 	}
 	ctx, h.end = context.WithCancel(context.WithoutCancel(ctx))
-	h.servers, h.ward.log = servers, h.log()
+	h.servers = servers
+	h.ward.warn = func(err error) {
+		h.log().LogAttrs(ctx, slog.LevelWarn, "servers are left behind should this program be killed: nothing can watch over them", slog.Any("error", err))
+	}
 	h.mu.Unlock()
 	var recalled sync.WaitGroup
 	for _, s := range servers {
 		recalled.Go(func() {
 			defer survive(h.log(), func(error) {}) // without the lists of the last time
+			s.recallFaults()
 			s.recall(ctx)
 		})
 	}
 	recalled.Wait()
 	for _, s := range servers {
 		h.going.Go(func() { s.live(ctx) })
+	}
+	if h.Pins != "" {
+		h.going.Go(func() { h.attendPins(ctx, servers) })
 	}
 	return nil
 }

@@ -15,6 +15,15 @@ func (h *Hub) scrub(text string) string {
 	return clean
 }
 
+// veil has a value that a server granted scrubbed like a secret of the runtime.
+func (h *Hub) veil(name string) func(value string) {
+	return func(value string) {
+		if err := h.Runtime.Secrets.Hide(name, value); err != nil {
+			h.log().Warn("a token may be seen in results", slog.String("why", err.Error()))
+		}
+	}
+}
+
 // clean is scrub for a server that may have none.
 func (s *Server) clean(text string) string {
 	if s.scrub == nil {

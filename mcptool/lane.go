@@ -237,7 +237,7 @@ func (ln *lane) dial(ctx context.Context) (c *strand, err error) {
 			ln.s.dismiss()
 		}
 	}()
-	l, err := ln.s.reach(ctx, ln.a.introduction(), &listener{notified: c.notified, requested: c.requested})
+	l, err := ln.s.reach(ctx, ln.a.introduction(), &listener{notified: c.notified, requested: c.requested, faulty: ln.s.wrote})
 	if err != nil {
 		return nil, err
 	}

@@ -117,6 +117,9 @@ func (c *strand) requested(ctx context.Context, method string, params json.RawMe
 	c.mu.Lock()
 	on := slices.Clone(c.on)
 	c.mu.Unlock()
+	if len(on) == 0 {
+		c.lane.s.fault(faultAsked, short(method))
+	}
 	for _, x := range on {
 		defer x.pause()()
 	}

@@ -87,6 +87,7 @@ func makePipeLink(ctx context.Context, hears listener, log *slog.Logger, shut fu
 		waiting: make(map[int64]*pending),
 		asked:   make(map[string]context.CancelCauseFunc),
 	}
+	l.faults.told = hears.faulty
 	l.life, l.finish = context.WithCancelCause(context.WithoutCancel(ctx))
 	return l
 }

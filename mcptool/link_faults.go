@@ -14,6 +14,7 @@ import (
 // was of use.
 type faults struct {
 	count atomic.Int64 // ever
+	told  func(string) // nil: nobody
 
 	mu     sync.Mutex
 	texts  []string  // the first few
@@ -32,6 +33,9 @@ const (
 // add counts a fault. loud: it may be logged.
 func (f *faults) add(text string) (loud bool) {
 	f.count.Add(1)
+	if f.told != nil {
+		f.told(text)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.texts) < maxFaultTexts {

@@ -111,6 +111,7 @@ func newHTTPLink(ctx context.Context, s Server, who introduction, wanted era, he
 		waiting: map[string]*httpCall{},
 		asked:   map[string]context.CancelCauseFunc{},
 	}
+	l.faults.told = hears.faulty
 	l.life, l.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	return l, nil
 }

@@ -29,11 +29,20 @@ type Login struct {
 	// or ClientID is the https address of a document about the client. "", and
 	// where the server takes no such document: the client registers itself.
 	ClientID, ClientSecret string
+	// Scopes are what is asked for, beside what was granted before and what the
+	// server has refused for want of. None: what the server names.
+	Scopes []string
 	// Load and Keep hold what was granted from one run to the next. It is as
 	// secret as a password. Load returns nothing where nothing was kept, and Keep
 	// is called anew when the token was renewed. Nil: it lasts as long as the hub.
 	Load func(ctx context.Context) ([]byte, error)
 	Keep func(ctx context.Context, granted []byte) error
+	// Alone does work while no other process that has the same Load and Keep does
+	// its own. Nil: there is no other.
+	Alone func(ctx context.Context, work func(context.Context) error) error
+	// Advice is what a person is told to do where a login is needed and Open is nil:
+	// with a Load what was granted elsewhere is used, and nobody is asked.
+	Advice string
 }
 
 const (
@@ -48,9 +57,9 @@ const (
 
 // check says what is wrong with the login of a server.
 func (g *Login) check(s *Server) error {
-	if g.Open == nil {
-		if g.Redirect != "" || g.ClientID != "" || g.ClientSecret != "" || g.Load != nil || g.Keep != nil {
-			return errors.New("login: got no Open, want one: nobody can log in")
+	if g.Open == nil && g.Load == nil {
+		if g.Redirect != "" || g.ClientID != "" || g.ClientSecret != "" || g.Keep != nil {
+			return errors.New("login: got no Open, want one, or a Load: nobody can log in")
 		}
 		return nil
 	}
@@ -61,6 +70,9 @@ func (g *Login) check(s *Server) error {
 		if http.CanonicalHeaderKey(name) == "Authorization" {
 			return errors.New("login: got a header Authorization as well, want one of them")
 		}
+	}
+	if g.Open == nil {
+		return nil
 	}
 	if u, err := url.Parse(g.Redirect); err != nil || u.Scheme == "" || u.Host == "" && u.Opaque == "" && u.Path == "" {
 		return fmt.Errorf("login: redirect: got %q, want an address", short(g.Redirect))
@@ -111,6 +123,9 @@ func (a *access) settings() *auth.AuthorizationCodeHandlerConfig {
 func (a *access) open(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 	a.mu.Lock()
 	a.asked = time.Now()
+	if u, err := url.Parse(args.URL); err == nil {
+		a.resource = u.Query().Get("resource")
+	}
 	a.mu.Unlock()
 	back, err := a.login.Open(ctx, args.URL)
 	if err != nil {

@@ -2,8 +2,6 @@ package mcptool
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -36,13 +34,25 @@ type access struct {
 	flight  *grantFlight
 	asked   time.Time // a person, last
 	failed  error     // of that login; nil: it did not
-	hidden  []string  // what is in no error and no log
+	// resource is what the login that is under way is for.
+	resource string
+	hidden   []string // what is in no error and no log
+	last     []byte   // what was kept when this process last looked
+	unread   string   // why that is of no use; "": it is
+	lacking  bool     // the last request was refused, and nobody could be asked
+
+	// veil keeps a value out of all that the runtime tells (K3). Nil: nothing does.
+	veil func(value string)
 }
 
 // grant is a token, and all that is needed to renew it.
 type grant struct {
 	Token  *oauth2.Token  `json:"token"`
 	Client *oauth2.Config `json:"client"`
+	// Resource is what the token is for, and Wants are scopes that the server has
+	// asked for since.
+	Resource string   `json:"resource,omitempty"`
+	Wants    []string `json:"wants,omitempty"`
 }
 
 // grantFlight is something that is done about a token, for all who wait for it.
@@ -53,15 +63,17 @@ type grantFlight struct {
 
 // newAccess is nil for a server that nobody logs in to.
 func newAccess(login Login, log *slog.Logger) (*access, error) {
-	if login.Open == nil {
+	if login.Open == nil && login.Load == nil {
 		return nil, nil //nolint:nilnil // said above
 	}
 	a := &access{login: login, client: grantClient(), log: log, stepped: make(map[string]bool)}
-	sdk, err := auth.NewAuthorizationCodeHandler(a.settings())
-	if err != nil {
-		return nil, fmt.Errorf("login: %w", err)
+	if login.Open != nil {
+		sdk, err := auth.NewAuthorizationCodeHandler(a.settings())
+		if err != nil {
+			return nil, fmt.Errorf("login: %w", err)
+		}
+		a.sdk = sdk
 	}
-	a.sdk = sdk
 	a.life, a.end = context.WithCancel(context.Background())
 	a.hide(login.ClientSecret)
 	return a, nil
@@ -146,7 +158,7 @@ func (a *access) ready(ctx context.Context) error {
 		return nil
 	}
 	err := a.renew(ctx)
-	if refusal := (*oauth2.RetrieveError)(nil); errors.As(err, &refusal) && refusal.Response != nil && refusal.Response.StatusCode < 500 {
+	if over(err) {
 		a.set(grant{}, false)
 		return nil
 	}
@@ -156,49 +168,20 @@ func (a *access) ready(ctx context.Context) error {
 	return nil
 }
 
-// load takes what was kept, the first time.
-func (a *access) load(ctx context.Context) {
-	a.mu.Lock()
-	loaded := a.loaded
-	a.mu.Unlock()
-	if loaded {
-		return
-	}
-	var kept grant
-	if a.login.Load != nil {
-		text, err := a.login.Load(ctx)
-		if err == nil && len(text) > 0 {
-			err = json.Unmarshal(text, &kept)
-		}
-		if err != nil || kept.Client == nil {
-			kept = grant{}
-		}
-		if err != nil {
-			a.log.LogAttrs(ctx, slog.LevelWarn, "what was kept of a login cannot be read", slog.String("why", a.clean(err)))
-		}
-	}
-	a.set(kept, false)
-}
-
-// renew gets another token for the one there is, without a person.
-func (a *access) renew(ctx context.Context) error {
-	a.mu.Lock()
-	now, own := a.now, a.own
-	a.mu.Unlock()
-	ctx = context.WithValue(ctx, oauth2.HTTPClient, a.client)
-	token, err := now.Client.TokenSource(ctx, &oauth2.Token{RefreshToken: now.Token.RefreshToken}).Token()
-	if err != nil {
-		return err
-	}
-	now.Token = token
-	a.set(now, own)
-	a.keep(ctx)
-	return nil
-}
-
 // granted takes the token of a login.
-func (a *access) granted(_ context.Context, client *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
-	a.set(grant{token, client}, true)
+func (a *access) granted(ctx context.Context, client *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
+	a.hide(token.AccessToken, token.RefreshToken, client.ClientSecret)
+	a.mu.Lock()
+	got := grant{Token: token, Client: client, Resource: a.resource}
+	a.mu.Unlock()
+	err := a.exclusive(ctx, func(ctx context.Context) error {
+		a.keep(ctx, got)
+		a.set(got, true)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	return oauth2.StaticTokenSource(token), nil
 }
 
@@ -210,20 +193,8 @@ func (a *access) set(g grant, own bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.now, a.loaded, a.own = g, true, own
-}
-
-func (a *access) keep(ctx context.Context) {
-	if a.login.Keep == nil {
-		return
-	}
-	a.mu.Lock()
-	text, err := json.Marshal(a.now)
-	a.mu.Unlock()
-	if err == nil {
-		err = a.login.Keep(ctx, text)
-	}
-	if err != nil {
-		a.log.LogAttrs(ctx, slog.LevelWarn, "a login could not be kept for the next run", slog.String("why", a.clean(err)))
+	if g.Token != nil {
+		a.lacking = false
 	}
 }
 
@@ -232,16 +203,13 @@ func (a *access) keep(ctx context.Context) {
 func (a *access) widen(wanted []string) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.now.Client == nil {
-		return wanted
+	if len(a.login.Scopes) > 0 {
+		wanted = a.login.Scopes
 	}
-	all := slices.Clone(a.now.Client.Scopes)
-	for _, scope := range wanted {
-		if !slices.Contains(all, scope) {
-			all = append(all, scope)
-		}
+	if a.now.Client != nil {
+		wanted = withScopes(a.now.Client.Scopes, wanted)
 	}
-	return all
+	return withScopes(wanted, a.now.Wants)
 }
 
 // text is the token as it is sent.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +25,12 @@ var errUnauthorized = errors.New("the server wants authorization")
 
 // loginError is a login that is not there. Its text is for the operator, and has
 // nothing secret in it.
-type loginError struct{ text string }
+type loginError struct {
+	text string
+	// needs: a person has to log in elsewhere, and how says how.
+	needs bool
+	how   string
+}
 
 func (e *loginError) Error() string { return e.text }
 
@@ -87,6 +93,12 @@ func (l *httpLink) sendAuthorized(ctx context.Context, method string, header htt
 // that can be, else by a login.
 func (a *access) ask(ctx context.Context, at *url.URL, refusal *http.Response, scopes string) error {
 	a.mu.Lock()
+	seen := a.now.text()
+	a.mu.Unlock()
+	if a.login.Keep != nil {
+		a.reload(ctx) // somebody may have logged in elsewhere
+	}
+	a.mu.Lock()
 	now, own, stepped := a.now, a.own, a.stepped[scopes]
 	failed := a.failed
 	if time.Since(a.asked) >= loginPause {
@@ -95,18 +107,30 @@ func (a *access) ask(ctx context.Context, at *url.URL, refusal *http.Response, s
 	a.mu.Unlock()
 	more := refusal.StatusCode == http.StatusForbidden
 	switch {
+	case now.Token != nil && now.text() != seen:
+		return nil
 	case failed != nil:
 		return failed
-	case more && (stepped || own && now.has(scopes)):
+	case more && (stepped || (own || a.login.Open == nil) && now.has(scopes)):
 		// To ask for the same once more would bring the same.
-		return &loginError{fmt.Sprintf("login: the server wants the scope %q, which was asked for already", a.shown(scopes))}
+		return &loginError{text: fmt.Sprintf("login: the server wants the scope %q, which was asked for already", a.shown(scopes))}
 	case !more && now.Token != nil && now.Token.RefreshToken != "":
 		// It was withdrawn before its time, or nobody said when that is.
-		if a.renew(ctx) == nil {
+		err := a.renew(ctx)
+		switch {
+		case err == nil:
 			return nil
+		case a.login.Open == nil && !over(err):
+			return a.fault("its token could not be renewed", err)
 		}
 	}
-	return a.enter(ctx, at, refusal, scopes, more)
+	if a.login.Open != nil {
+		return a.enter(ctx, at, refusal, scopes, more)
+	}
+	if more {
+		a.want(ctx, scopes)
+	}
+	return a.needed()
 }
 
 // enter has a person log in.
@@ -124,7 +148,6 @@ func (a *access) enter(ctx context.Context, at *url.URL, refusal *http.Response,
 		}
 		a.mu.Unlock()
 		a.log.LogAttrs(ctx, slog.LevelInfo, "logged in to an MCP server")
-		a.keep(ctx)
 		return nil
 	}
 	if ctx.Err() != nil {
@@ -158,7 +181,7 @@ func (a *access) fault(what string, err error) error {
 			err = fmt.Errorf("%w: %s", err, code)
 		}
 	}
-	return &loginError{"login: " + what + ": " + a.clean(err)}
+	return &loginError{text: "login: " + what + ": " + a.clean(err)}
 }
 
 // hide keeps texts out of errors and logs.
@@ -166,7 +189,13 @@ func (a *access) hide(secrets ...string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, s := range secrets {
-		if len(s) > 3 {
+		if len(s) <= 3 {
+			continue
+		}
+		if a.veil != nil {
+			a.veil(s)
+		}
+		if !slices.Contains(a.hidden, s) {
 			a.hidden = append(a.hidden, s)
 		}
 	}

@@ -289,7 +289,7 @@ func TestHubLogin(t *testing.T) {
 			t.Errorf("got %s, %q, want waiting, %q", st.State, st.Why, want)
 		}
 		refused := &tool.Error{}
-		if err := h.server("s").failure(t.Context(), h.server("s").unreachable(&loginError{"login: no"})); !errors.As(err, &refused) ||
+		if err := h.server("s").failure(t.Context(), h.server("s").unreachable(&loginError{text: "login: no"})); !errors.As(err, &refused) ||
 			refused.Text != "Server s wants a login that it was not given. Nothing was done." {
 			t.Errorf("got %v with %q, want that nothing was done", err, refused.Text)
 		}
@@ -321,4 +321,132 @@ func loginCall(t *testing.T, l link, method string) {
 	if _, err := l.do(t.Context(), method, nil, nil); err != nil {
 		t.Fatalf("%s: %v", method, err)
 	}
+}
+
+// keptLogin is what outlasts a process, for tests.
+type keptLogin struct {
+	mu   sync.Mutex
+	text []byte
+	kept []string // each that was kept
+	fail error
+}
+
+func (k *keptLogin) in(s Server) Server {
+	s.Login.Load = func(context.Context) ([]byte, error) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		return slices.Clone(k.text), nil
+	}
+	s.Login.Keep = func(_ context.Context, granted []byte) error {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if k.fail != nil {
+			return k.fail
+		}
+		k.text = granted
+		k.kept = append(k.kept, string(granted))
+		return nil
+	}
+	return s
+}
+
+// elsewhere is the server for a process where nobody can be asked.
+func (k *keptLogin) elsewhere(w *loginWorld) Server {
+	s := k.in(w.server())
+	s.Login.Open, s.Login.Redirect, s.Login.Advice = nil, "", "run this"
+	return s
+}
+
+func TestLoginElsewhere(t *testing.T) {
+	t.Run("M6 nobody is asked, and what helps is said", func(t *testing.T) {
+		w, k := newLoginWorld(t), new(keptLogin)
+		s := w.admitted(k.elsewhere(w))
+		_, err := w.link(s)
+		if login := (*loginError)(nil); !errors.As(err, &login) || !login.needs || login.how != "run this" || !errors.Is(err, errUnauthorized) {
+			t.Fatalf("got %v, want that it needs a login", err)
+		}
+		webWant(t, "asked", w.count(), "0 logins, 0 renewals")
+		if err := k.in(w.server()).LogIn(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if !s.access.entered(t.Context()) || s.access.due() != "" {
+			t.Errorf("got %q, want that somebody has logged in", s.access.due())
+		}
+		if _, err := w.link(s); err != nil {
+			t.Errorf("got %v, want it let in", err)
+		}
+		webWant(t, "asked", w.count(), "1 logins, 0 renewals")
+	})
+	t.Run("M6 a token is kept before it is used", func(t *testing.T) {
+		w, k := newLoginWorld(t), new(keptLogin)
+		if err := k.in(w.server()).LogIn(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		s := w.admitted(k.elsewhere(w))
+		l, err := w.link(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.revoke(false)
+		w.post = func(out http.ResponseWriter, r *http.Request, m message) {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			if token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "); !strings.Contains(k.kept[len(k.kept)-1], token) {
+				t.Errorf("got %s before it was kept", token)
+			}
+			webJSON(out, 200, webResult(m, `{}`))
+		}
+		loginCall(t, l, "tools/list")
+		webWant(t, "kept", len(k.kept), "2")
+		webWant(t, "asked", w.count(), "1 logins, 1 renewals")
+	})
+	t.Run("M6 what could not be kept is used, and not what is older", func(t *testing.T) {
+		w, k := newLoginWorld(t), new(keptLogin)
+		if err := k.in(w.server()).LogIn(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		k.fail = errors.New("the disk is full")
+		l, err := w.link(w.admitted(k.elsewhere(w)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			w.revoke(false)
+			loginCall(t, l, "tools/list")
+		}
+		webWant(t, "asked", w.count(), "1 logins, 2 renewals")
+	})
+	t.Run("M6 who has logged out elsewhere is not let in by a renewal", func(t *testing.T) {
+		w, k := newLoginWorld(t), new(keptLogin)
+		if err := k.in(w.server()).LogIn(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		l, err := w.link(w.admitted(k.elsewhere(w)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.text = nil
+		w.revoke(false)
+		if _, err := l.do(t.Context(), "tools/list", nil, nil); !errors.Is(err, errUnauthorized) || !strings.Contains(err.Error(), "needs login") {
+			t.Errorf("got %v, want that it needs a login", err)
+		}
+		webWant(t, "asked", w.count(), "1 logins, 0 renewals")
+	})
+	t.Run("M6 scopes of a server are text of a stranger", func(t *testing.T) {
+		got := scopesIn("read a\"b \x1b[2J write read é " + strings.Repeat("x", 300))
+		webWant(t, "scopes", got, "[read write]")
+		if n := len(scopesIn(strings.Repeat("a", 5) + " " + strings.Join(strings.Split(strings.Repeat("abcdefgh", 200), ""), "q "))); n > maxScopes {
+			t.Errorf("got %d scopes, want them bounded", n)
+		}
+	})
+	t.Run("a login that cannot be is refused", func(t *testing.T) {
+		w := newLoginWorld(t)
+		if err := (Server{Name: "s", URL: w.URL + "/mcp"}).LogIn(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "got no Open") {
+			t.Errorf("got %v, want that nobody can log in", err)
+		}
+		w.Close()
+		if err := w.server().LogIn(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
+			t.Errorf("got %v, want that it cannot be reached", err)
+		}
+	})
 }

@@ -1,9 +1,7 @@
 package mcptool
 
 import (
-	"context"
 	"errors"
-	"log/slog"
 	"sync"
 )
 
@@ -17,7 +15,7 @@ import (
 // not to what that has started, and it would do so whenever the thread ends that has
 // started the child.
 type ward struct {
-	log *slog.Logger // nil: none
+	warn func(error) // that nobody watches, and why; nil: nobody is told
 
 	mu     sync.Mutex
 	closed bool
@@ -98,9 +96,9 @@ func (w *ward) renew() {
 			err = errors.Join(err, w.sentry.begun(p.cmd.Process.Pid))
 		}
 	}
-	if err != nil && w.log != nil && !w.warned {
+	if err != nil && w.warn != nil && !w.warned {
 		w.warned = true
-		w.log.LogAttrs(context.Background(), slog.LevelWarn, "servers are left behind should this program be killed: nothing can watch over them", slog.Any("error", err))
+		w.warn(err)
 	}
 }
 

@@ -47,6 +47,9 @@ type greeting struct {
 type listener struct {
 	notified  func(method string, params json.RawMessage)
 	requested func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	// faulty is told what came that was of no use, of the connection as a whole. Nil:
+	// nobody is.
+	faulty func(text string)
 }
 
 // link is one connection to a server, with its handshake done. All methods are

@@ -43,6 +43,9 @@ type Server struct {
 	AtOnce int
 	// Era forces how it is spoken to: "2025" or "2026". "": what it speaks.
 	Era string
+	// Follow accepts what the server says of its tools whenever that changes. It is
+	// only for servers whose Trust is tool.Own or more.
+	Follow bool
 
 	access *access             // by Login, for all connections; nil: none
 	scrub  func(string) string // takes what is secret out of texts; nil: nothing is
@@ -69,6 +72,8 @@ func (s *Server) check(others []Server) error {
 		return fmt.Errorf("server %s: got a command and a URL, want one of them", s.Name)
 	case s.Era != "" && s.Era != eraWord(oldEra) && s.Era != eraWord(newEra):
 		return fmt.Errorf("server %s: era: got %q, want %q, %q or none", s.Name, s.Era, eraWord(oldEra), eraWord(newEra))
+	case s.Follow && cmp.Or(s.Trust, tool.MCP) < tool.Own:
+		return fmt.Errorf("server %s: it may not be followed: its trust is %s, want own: who follows a server accepts whatever it will say of its tools", s.Name, cmp.Or(s.Trust, tool.MCP))
 	case s.Timeout < 0:
 		return fmt.Errorf("server %s: timeout: got %s, want more than 0, or 0 for 60 s", s.Name, s.Timeout)
 	}

@@ -150,6 +150,7 @@ func changedBy(method string) string {
 
 // change notes that a list has changed. What was kept of it is not used any more.
 func (s *server) change(what string) {
+	s.noteChange()
 	s.mu.Lock()
 	s.changes[what]++
 	s.changed[what] = true

@@ -75,9 +75,22 @@ func (s *server) send(ctx context.Context, x *asking, method string, params json
 		result, err := c.translated(ctx, x, method, params)
 		x.clock.stop()
 		ln.give(c, ctx.Err() != nil || errors.Is(err, errUnsent))
+		s.blame(ctx, err)
 		if again || !errors.Is(err, errUnsent) || errors.Is(err, errUnauthorized) || ctx.Err() != nil {
 			return result, spoken, err
 		}
+	}
+}
+
+// blame notes where a call went wrong by the server: it took too long, or the
+// connection broke while it ran.
+func (s *server) blame(ctx context.Context, err error) {
+	switch late := (*timeoutError)(nil); {
+	case err == nil || errors.As(err, new(*Fault)) || errors.Is(err, errUnsent):
+	case errors.As(err, &late):
+		s.fault(faultLate, late.Error())
+	case ctx.Err() == nil && !errors.Is(err, errClosed):
+		s.fault(faultBroken, err.Error())
 	}
 }
 

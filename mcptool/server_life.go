@@ -17,7 +17,8 @@ const (
 	stateConnecting = "connecting"
 	stateReady      = "ready"
 	stateWaiting    = "waiting" // to be tried again
-	stateFailed     = "failed"  // it was reached, and its tools cannot be registered
+	stateLogin      = "needs login"
+	stateFailed     = "failed" // it was reached, and its tools cannot be registered
 	stateStopped    = "stopped"
 )
 
@@ -30,6 +31,7 @@ type server struct {
 	settle  func()
 	wake    chan struct{} // something is in changed
 	listing chan struct{} // holds one: whoever asks for a list that is not kept
+	pins    pinning
 
 	mu       sync.Mutex
 	state    string
@@ -47,6 +49,7 @@ type server struct {
 	changes  map[string]int      // of each list, ever
 	changed  map[string]bool     // lists, not looked at yet
 	toldOne  bool                // a client, that its tools have changed
+	faults   faultNotes
 	lanes    map[audience]*lane
 	children int // processes of clients
 	closed   bool
@@ -88,12 +91,15 @@ func (s *server) live(ctx context.Context) {
 		if lasted >= upTime {
 			pause = firstPause
 		}
+		if lasted > 0 {
+			s.fault(faultBroken, err.Error())
+		}
 		s.failed(err)
-		s.enter(stateWaiting, err.Error())
+		s.enter(standing(err))
 		// Status says that it cannot be reached; the tries are for who looks for the cause.
 		s.hub.log().LogAttrs(ctx, slog.LevelDebug, "server is not there", slog.String("server", s.Name), slog.String("why", err.Error()), slog.Duration("pause", pause))
 		s.settle()
-		if !rest(ctx, jitter(pause)) {
+		if !s.rest(ctx, jitter(pause)) {
 			return
 		}
 		pause = min(2*pause, longPause)
@@ -101,6 +107,36 @@ func (s *server) live(ctx context.Context) {
 		s.restarts++
 		s.mu.Unlock()
 	}
+}
+
+// standing is the state of a server that is not there, and why it is not.
+func standing(err error) (state, why string) {
+	if login, ok := errors.AsType[*loginError](err); ok && login.needs {
+		return stateLogin, login.how
+	}
+	return stateWaiting, err.Error()
+}
+
+// loginLook is how often it is looked whether somebody has logged in elsewhere.
+const loginLook = time.Second
+
+// rest waits until the server is tried again, and reports whether ctx has not ended.
+func (s *server) rest(ctx context.Context, d time.Duration) bool {
+	s.mu.Lock()
+	login := s.state == stateLogin
+	s.mu.Unlock()
+	if !login {
+		return rest(ctx, d)
+	}
+	for ; d > 0; d -= loginLook {
+		if !rest(ctx, min(d, loginLook)) {
+			return false
+		}
+		if s.access.entered(ctx) {
+			return true
+		}
+	}
+	return true
 }
 
 // failed notes that the server's process cannot be started.
@@ -147,7 +183,7 @@ func (s *server) connection(ctx context.Context) (lasted time.Duration, err erro
 	s.lacks = [2]bool{} // it may be another program by now
 	s.mu.Unlock()
 	defer survive(s.hub.log(), func(fault error) { err = fault })
-	l, err := s.reach(ctx, s.hub.introduction(), &listener{notified: s.heard, requested: refuse})
+	l, err := s.reach(ctx, s.hub.introduction(), &listener{notified: s.heard, requested: s.asked, faulty: s.wrote})
 	if err != nil {
 		return 0, err
 	}
@@ -188,8 +224,11 @@ func (s *server) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Status{
-		Name: s.Name, State: s.state, Tools: len(s.tools.offered()), Restarts: s.restarts, Since: s.since, Why: s.hub.scrub(s.why),
-		Quarantined: slices.Clone(s.tools.bad),
+		Name: s.Name, State: s.state, Tools: len(s.tools.offered()), Restarts: s.restarts, Since: s.since, Why: s.hub.scrub(s.why), Login: s.hub.scrub(s.access.due()),
+		Quarantined: slices.Clone(s.tools.bad), Faults: s.faults.told(),
+	}
+	for i, text := range st.Faults {
+		st.Faults[i] = s.hub.scrub(text)
 	}
 	for i, q := range st.Quarantined {
 		st.Quarantined[i] = Quarantined{s.hub.scrub(q.Tool), s.hub.scrub(q.Why)}
@@ -246,6 +285,7 @@ func (s *server) close() {
 		closing.Go(ln.close)
 	}
 	closing.Wait()
+	s.saveFaults()
 	s.access.close()
 }
 
@@ -268,6 +308,18 @@ func (h *Hub) info() json.RawMessage {
 		version = "0" // servers want one
 	}
 	return setMembers(nil, pair{"name", quote(name)}, pair{"version", quote(version)})
+}
+
+// wrote takes what came that was of no use.
+func (s *server) wrote(text string) { s.fault(faultWrote, text) }
+
+// asked refuses what the server asks of the hub itself.
+func (s *server) asked(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	result, err := refuse(ctx, method, params)
+	if err != nil {
+		s.fault(faultAsked, short(method))
+	}
+	return result, err
 }
 
 // refuse answers what a server asks where no client is.

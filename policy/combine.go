@@ -33,6 +33,9 @@ type Case struct {
 	Name   string // as the model called it
 	Claims tool.Claims
 	Trust  tool.Trust
+	// New: nobody has accepted the tool yet ([tool.Info].New). Only what names it
+	// exactly allows it; else it is asked for, in ModeAuto too.
+	New bool
 	// AskReads asks also for what only reads on this machine, where nobody
 	// spoke.
 	AskReads bool
@@ -56,8 +59,8 @@ type Case struct {
 type Ruling struct {
 	tool.Decision
 	By Speaker // the voice that decided
-	// Firm: the tool itself or the flow of data asks, or a person would overrule
-	// a denial; ModeAuto does not say yes to it. Flow: the flow of data asks; a
+	// Firm: the tool itself or the flow of data asks, the tool is new, or a person
+	// would overrule a denial; ModeAuto does not say yes to it. Flow: the flow of data asks; a
 	// Grant does not say yes to it.
 	Firm, Flow bool
 	// Overrules: a yes would overrule a denial. Nobody: it is a denial because
@@ -93,7 +96,7 @@ func Combine(c Case, voices ...Voice) Ruling {
 		r.Decision = c.unspoken()
 	}
 	if r.Asks() {
-		r.Firm, r.Flow, r.Overrules = firm, flow, overrules
+		r.Firm, r.Flow, r.Overrules = firm || c.New, flow, overrules
 	}
 	r = c.inMode(r)
 	switch {
@@ -113,7 +116,7 @@ func (c Case) hear(v Voice) tool.Verdict {
 	switch {
 	case v.Verdict > tool.Silent:
 		return tool.Deny
-	case v.Verdict == tool.Allow && v.By == ByPermit:
+	case v.Verdict == tool.Allow && (v.By == ByPermit || c.New && !v.Exact):
 		return tool.Silent
 	case v.Verdict == tool.Deny && v.Override && c.Person && c.Mode != ModeObserve && c.Mode != ModeDryRun:
 		return tool.Ask // where nobody is asked, nobody overrules
@@ -149,6 +152,8 @@ func unreasoned() tool.Decision {
 func (c Case) unspoken() tool.Decision {
 	trusted := c.Trust == tool.Own || c.Trust == tool.BuiltIn
 	switch {
+	case c.New:
+		return tool.Decision{Verdict: tool.Ask, Reason: "the tool is new to its source: until it is accepted only a rule that names it exactly allows it", Rule: "new tool"}
 	case trusted && c.Claims.ReadOnly && c.Claims.Local && !c.AskReads:
 		return tool.Decision{Verdict: tool.Allow, Reason: "it only reads, on this machine"}
 	case !trusted:
@@ -170,6 +175,10 @@ func (c Case) nobody(r Ruling) Ruling {
 		ways = append(ways, "change the rule that asks")
 	case ByDefault:
 		ways = append(ways, "add a rule that allows "+c.Name)
+		if c.New {
+			ways = append(ways, "accept the tool")
+			break
+		}
 		switch c.Trust {
 		case tool.Own:
 			ways = append(ways, "say Approval: tool.AskNever on the tool", "use policy.AllowOwn")

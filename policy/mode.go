@@ -59,7 +59,7 @@ func (c Case) inMode(r Ruling) Ruling {
 	switch c.Mode {
 	case ModeAsk:
 	case ModeEdit:
-		if r.Asks() && r.By == ByDefault && c.undoable() {
+		if r.Asks() && r.By == ByDefault && !r.Firm && c.undoable() {
 			return Ruling{By: ByMode, Decision: tool.Decision{Verdict: tool.Allow, Rule: "mode edit", Reason: "it can be undone, and stays within the workspace"}}
 		}
 	case ModeAuto:

@@ -300,3 +300,27 @@ func TestSources(t *testing.T) {
 		}
 	})
 }
+
+func TestHide(t *testing.T) {
+	t.Parallel()
+	v, err := secret.NewVault(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Hide("login.s", "a-token-of-a-server"); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Hide("login.s", "abc"); err != nil { // which is in many texts
+		t.Fatal(err)
+	}
+	if err := (*secret.Vault)(nil).Hide("x", "a-token"); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("K3 a value that came from elsewhere is kept out of texts", func(t *testing.T) {
+		t.Parallel()
+		got, _ := v.Scrub("it is a-token-of-a-server, abc")
+		if strings.Contains(got, "a-token-of-a-server") || !strings.Contains(got, "abc") {
+			t.Errorf("got %q, want it without the token", got)
+		}
+	})
+}

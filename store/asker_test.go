@@ -54,7 +54,7 @@ func TestAskerGone(t *testing.T) {
 			t.Errorf("got %v, want %v", err, policy.ErrExpired)
 		}
 	})
-	t.Run("J3 what others go on with stays", func(t *testing.T) {
+	t.Run("P6 what others go on with stays", func(t *testing.T) {
 		answer(t, other, "anywhere")
 		if _, err := other.Use(t.Context(), "anywhere", ""); err != nil {
 			t.Error(err)

@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/internal/lock"
 )
 
@@ -19,8 +18,6 @@ import (
 // are written to the file of the owner first, by one write; the database has them
 // a little later, and then they are taken out of that file. Where the process ends
 // in between, the next who opens the store finds them there and commits them.
-
-var _ audit.Jotter = (*Store)(nil)
 
 // mostJots is how large the file of an owner may grow.
 const mostJots = 1 << 20
@@ -34,7 +31,7 @@ type jots struct {
 }
 
 // Jot keeps all that was appended, so that the end of this process does not undo
-// it. False: it cannot be done so, and [Store.Flush] may.
+// it (see [audit.Log]). False: it cannot be done so, and [Store.Flush] may.
 func (s *Store) Jot() (kept bool) {
 	l := &s.log
 	l.mu.Lock()

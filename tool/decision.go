@@ -38,4 +38,7 @@ type Decision struct {
 	Message string
 	// Override lets a person overrule a deny: where there is one, it is an ask.
 	Override bool
+	// Exact: what allows the call names this tool, and does not merely fit it with
+	// a pattern, a source or a tag. Nothing else allows a tool that is Info.New.
+	Exact bool
 }

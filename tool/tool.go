@@ -100,6 +100,15 @@ type Info struct {
 	// Limit bounds what one result puts into the model's context.
 	Limit Limit
 
+	// New: its source was known without it, and nobody has accepted it yet. Calls
+	// are asked for, unless what allows them names the tool exactly; see
+	// Decision.Exact.
+	New bool
+	// Pin names all that its source says of it, also what has no place here, so that
+	// an answer given for one form of it is not good for another. "": there is no
+	// more.
+	Pin string
+
 	// Approval is the tool's own word on asking a person: always, never, or
 	// unset for none. A rule that denies, or asks, still does.
 	Approval Approval

@@ -135,6 +135,9 @@ func serverLine(s mcptool.Status) string {
 	if n := len(s.Quarantined); n > 0 {
 		text += fmt.Sprintf(", %d not offered (`ferrule tools` says why)", n)
 	}
+	if s.Login != "" {
+		text += "; needs login: " + terminal.Visible(s.Login)
+	}
 	return text
 }
 

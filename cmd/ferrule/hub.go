@@ -3,7 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,6 +60,7 @@ func (p *program) connect(ctx context.Context, h *host, state string, o hosting)
 		return nil
 	}
 	h.unmade, h.asked = make(map[string]string), make(map[string]bool)
+	h.logins = p.loginsOf(h.config)
 	for _, s := range h.config.Servers {
 		if s.Off || !h.needs(s, o.names) {
 			continue
@@ -70,7 +74,13 @@ func (p *program) connect(ctx context.Context, h *host, state string, o hosting)
 		h.hub.Servers = append(h.hub.Servers, server)
 	}
 	if len(h.hub.Servers) > 0 {
-		if !o.looks {
+		h.hub.Noted = filepath.Join(p.homeOf(h.config), "servers")
+		h.hub.Pins = filepath.Join(state, pinsDir)
+		if o.looks {
+			if err := copyPins(p.homeOf(h.config), state); err != nil {
+				return err
+			}
+		} else {
 			h.hub.Cache = filepath.Join(state, "servers")
 		}
 		h.atEnd(h.hub.Close)
@@ -87,6 +97,41 @@ func (p *program) connect(ctx context.Context, h *host, state string, o hosting)
 				p.complain(fmt.Sprintf("ferrule: server %s: %s", s.Name, notReady(s)))
 			}
 		}
+	}
+	return nil
+}
+
+// pinsDir is where in the state directory the pins are.
+const pinsDir = "pins"
+
+// copyPins gives who only looks the pins as they are: what is seen is judged by
+// them, and nothing is written.
+func copyPins(home, state string) error {
+	from := filepath.Join(home, pinsDir)
+	list, err := os.ReadDir(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(state, pinsDir), 0o700)
+	}
+	for _, e := range list {
+		if err != nil {
+			break
+		}
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		var b []byte
+		if b, err = os.ReadFile(filepath.Join(from, e.Name())); err == nil {
+			err = os.WriteFile(filepath.Join(state, pinsDir, e.Name()), b, 0o600)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil // it was just taken away
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("pins: %w", err)
 	}
 	return nil
 }
@@ -164,11 +209,15 @@ func (p *program) serverOf(ctx context.Context, h *host, s config.Server) (mcpto
 	if err != nil {
 		return mcptool.Server{}, err
 	}
-	return mcptool.Server{
+	made := mcptool.Server{
 		Name: s.Name, Command: s.Command, Dir: cmp.Or(s.Dir, filepath.FromSlash(h.config.Workspace)), Env: filled.Env,
 		URL: filled.URL, Header: filled.Header, Trust: trustOf(s), Believe: s.Believe, BelieveAll: s.BelieveAll,
-		Unprefixed: s.Unprefixed, Timeout: s.Timeout, AtOnce: s.AtOnce, Era: s.Era,
-	}, nil
+		Unprefixed: s.Unprefixed, Timeout: s.Timeout, AtOnce: s.AtOnce, Era: s.Era, Follow: s.Follow,
+	}
+	if s.CanLogin() == nil {
+		made.Login = loginOf(h.logins, filled)
+	}
+	return made, nil
 }
 
 // What a server is that is not connected to: switched off, or not needed.

@@ -41,6 +41,7 @@ type program struct {
 	self     string              // the file of this program; "": ferrule
 	helper   sandbox.Helper      // what commands are isolated with
 	own      func() []*tool.Tool // further tools; nil: none
+	ring     ring                // what keeps the key of logins; nil: a file does
 	// interrupt stops the program as a signal would, so that the next one ends it at
 	// once. Nil: nothing is done.
 	interrupt func()
@@ -61,7 +62,7 @@ func newProgram(helper sandbox.Helper) *program {
 	if err != nil {
 		self = ""
 	}
-	return &program{self: self, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), dir: dir, now: time.Now, helper: helper}
+	return &program{self: self, ring: systemRing{}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), dir: dir, now: time.Now, helper: helper}
 }
 
 // status is an error that ends the program in a certain way.
@@ -134,7 +135,7 @@ it, and undoes what they did to files.`,
 	root.SetErr(p.errs)
 	root.PersistentFlags().StringVar(&p.home, "home", "", "where state is kept (default $FERRULE_HOME, else .ferrule in the workspace)")
 	root.PersistentFlags().StringVar(&p.config, "config", "", "configuration file (default ferrule.yaml, if there is one)")
-	root.AddCommand(p.initCommand(), p.doctorCommand(), p.toolsCommand(), p.callCommand(), p.batchCommand(), p.undoCommand(), p.policyCommand(), p.approvalsCommand(), p.rulesCommand(), p.journalCommand(), p.auditCommand(), p.upCommand(), p.mcpCommand(), p.serversCommand(), p.connectCommand(), p.disconnectCommand(), p.hookCommand(), p.versionCommand())
+	root.AddCommand(p.initCommand(), p.doctorCommand(), p.toolsCommand(), p.callCommand(), p.batchCommand(), p.undoCommand(), p.policyCommand(), p.approvalsCommand(), p.rulesCommand(), p.journalCommand(), p.auditCommand(), p.upCommand(), p.mcpCommand(), p.serversCommand(), p.pinsCommand(), p.connectCommand(), p.disconnectCommand(), p.hookCommand(), p.versionCommand())
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {

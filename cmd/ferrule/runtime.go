@@ -29,6 +29,7 @@ type host struct {
 	rt     *ferrule.Runtime
 	kept   *kept // nil: it only looks
 	hub    *mcptool.Hub
+	logins *logins
 	unmade map[string]string // servers that could not be begun with, and why
 	asked  map[string]bool   // servers that were; nil: all
 	// Troubles are what went wrong with servers while they were waited for, for as

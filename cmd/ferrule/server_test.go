@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -90,7 +91,7 @@ func serveTest(in io.Reader, out io.Writer) {
 		case "tools/list":
 			object := map[string]any{"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}}}
 			answer["result"] = map[string]any{"tools": []any{
-				map[string]any{"name": "echo", "description": "Say it again.", "inputSchema": object, "annotations": map[string]any{"readOnlyHint": true, "openWorldHint": false}},
+				map[string]any{"name": "echo", "description": cmp.Or(os.Getenv("FERRULE_TEST_SAYS"), "Say it again."), "inputSchema": object, "annotations": map[string]any{"readOnlyHint": true, "openWorldHint": false}},
 				map[string]any{"name": "env", "description": "Say a variable.", "inputSchema": object},
 				map[string]any{"name": "odd", "inputSchema": 3},
 			}}

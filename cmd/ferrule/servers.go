@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +20,8 @@ func (p *program) serversCommand() *cobra.Command {
 		Short: "List the MCP servers, and add and remove them",
 		Long: `List the MCP servers of ferrule.yaml: each is connected to, and how it stands is
 printed. These are connections of this command: those of a ` + "`ferrule up`" + ` that runs have
-states of their own, which it prints. add, remove and import change the file, and
+states of their own, which it prints; but what servers did wrong in the last day, while
+calls ran, is told of all of them. add, remove and import change the file, and
 leave the rest of it as it is; an ` + "`up`" + ` that runs sees that when it is started again.`,
 		Args: known,
 		RunE: p.do(func(cmd *cobra.Command, _ []string) error { return p.listServers(cmd.Context()) }),
@@ -34,7 +34,7 @@ leave the rest of it as it is; an ` + "`up`" + ` that runs sees that when it is 
 		RunE:  p.do(func(cmd *cobra.Command, _ []string) error { return p.listServers(cmd.Context()) }),
 	}
 	p.jsonFlag(list)
-	cmd.AddCommand(list, p.serversAddCommand(), p.serversRemoveCommand(), p.importCommand())
+	cmd.AddCommand(list, p.serversAddCommand(), p.serversRemoveCommand(), p.importCommand(), p.serversLoginCommand(), p.serversLogoutCommand())
 	return cmd
 }
 
@@ -47,11 +47,13 @@ type standing struct {
 	Tools       int      `json:"tools"`
 	Restarts    int      `json:"restarts"`
 	Why         string   `json:"why,omitempty"`
+	Login       string   `json:"login,omitempty"` // what a person runs to log in
 	Quarantined []absent `json:"quarantined"`
+	Faults      []string `json:"faults,omitempty"` // what it did wrong, the last first
 }
 
 func standingOf(s mcptool.Status) standing {
-	one := standing{s.Name, s.State, s.Era, s.Server, s.Tools, s.Restarts, s.Why, []absent{}}
+	one := standing{s.Name, s.State, s.Era, s.Server, s.Tools, s.Restarts, s.Why, s.Login, []absent{}, s.Faults}
 	for _, q := range s.Quarantined {
 		one.Quarantined = append(one.Quarantined, absent{q.Tool, q.Why})
 	}
@@ -79,6 +81,12 @@ func (p *program) listServers(ctx context.Context) error {
 			why := s.Why
 			if n := len(s.Quarantined); n > 0 && why == "" {
 				why = plural(int64(n), "tool is", "tools are") + " not offered: `ferrule tools` says why"
+			}
+			if s.Login != "" && why == "" {
+				why = "needs login: " + s.Login
+			}
+			if n := len(s.Faults); n > 0 && why == "" {
+				why = s.Faults[0]
 			}
 			rows = append(rows, []string{s.Name, s.State, s.Era, strconv.Itoa(s.Tools), strconv.Itoa(s.Restarts), why})
 		}
@@ -204,26 +212,24 @@ func (p *program) serversRemoveCommand() *cobra.Command {
 		Use:   "remove NAME",
 		Short: "Take an MCP server out of ferrule.yaml",
 		Args:  exactly("NAME"),
-		RunE: p.do(func(_ *cobra.Command, args []string) error {
-			path, err := p.file()
+		RunE: p.do(func(cmd *cobra.Command, args []string) error {
+			c, err := p.load()
 			if err != nil {
 				return err
 			}
+			path := p.fileOf(c)
 			if err := config.RemoveServer(path, args[0]); err != nil {
 				return changing(err)
 			}
 			p.printf("removed %s from %s\n", args[0], path)
+			switch there, err := p.forgetLogin(cmd.Context(), c, args[0]); {
+			case err != nil:
+				return fmt.Errorf("servers remove: its login could not be removed: %w", err)
+			case there:
+				p.printf("removed the login to %s; the server was not told\n", args[0])
+			}
 			return nil
 		}),
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
-			c, err := p.load()
-			if err != nil || len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			for _, s := range c.Servers {
-				names = append(names, s.Name+"\t"+cmp.Or(s.URL, strings.Join(s.Command, " ")))
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
+		ValidArgsFunction: p.serverNames,
 	}
 }

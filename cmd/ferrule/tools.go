@@ -103,7 +103,7 @@ func (h *host) beforehand(t ferrule.Resolved) (verdict, rule string) {
 	}
 	of := func(c tool.Claims) policy.Ruling {
 		return policy.Combine(policy.Case{
-			Name: t.Name, Claims: c, Trust: t.Source.Trust, Person: true, Mode: h.rt.Mode, Workspace: h.config.Workspace,
+			Name: t.Name, Claims: c, Trust: t.Source.Trust, Person: true, Mode: h.rt.Mode, Workspace: h.config.Workspace, New: t.Info.New,
 		}, policy.Voice{By: policy.ByPolicy, Decision: said}, policy.Voice{By: policy.ByApproval, Decision: policy.Approval(&t.Info, t.Source.Trust)})
 	}
 	if !t.Varies {

@@ -1,12 +1,16 @@
 // Server is an MCP server for tests, over stdio. It is written by hand, so that
 // it says exactly what a test wants and costs next to nothing.
 //
-//	server [-era 2025|2026] [-tools FILE]
+//	server [-era 2025|2026] [-tools FILE] [-reads] [-open FILE] [-count FILE] [-http ADDRESS]
 //
 // Its tool ask asks its client a question, by a request of its own in the era of
 // 2025 and by a result that asks for input in that of 2026; echo returns its
 // argument. FILE holds definitions of more tools, one JSON object a line; they are
-// listed, and echo, too.
+// listed, and echo, too. With -reads ask says that it only reads, so that its calls
+// may run side by side. To the FILE of -open, which many processes may share, + is
+// written when a question is asked and - when its answer has come. With -count it has
+// a tool that writes down that it was called; with -http it is reached over HTTP,
+// where it asks nothing.
 package main
 
 import (
@@ -27,13 +31,23 @@ import (
 func main() {
 	era := flag.String("era", "", "the era that is spoken, 2025 or 2026; default: both")
 	file := flag.String("tools", "", "a file with definitions of more tools")
+	count := flag.String("count", "", "a file that calls of the tools count and count_read are written to")
+	address := flag.String("http", "", "the address to listen on; default: stdio")
+	reads := flag.Bool("reads", false, "ask says that it only reads")
+	open := flag.String("open", "", "a file that is told how many questions are open")
 	flag.Parse()
-	s := &server{out: os.Stdout, era: *era, waiting: make(map[string]chan json.RawMessage)}
-	if err := s.load(*file); err != nil {
+	s := &server{out: os.Stdout, era: *era, open: *open, waiting: make(map[string]chan json.RawMessage)}
+	if err := s.load(*file, *reads); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
 	}
-	if err := s.serve(os.Stdin); err != nil {
+	err := s.countIn(*count)
+	if err == nil && *address != "" {
+		err = s.serveHTTP(*address)
+	} else if err == nil {
+		err = s.serve(os.Stdin)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
 	}
@@ -47,7 +61,9 @@ const (
 
 type server struct {
 	era   string
+	open  string // "": nobody counts the questions
 	tools []json.RawMessage
+	book  *os.File // of calls; nil: none
 
 	mu      sync.Mutex
 	out     io.Writer
@@ -73,6 +89,8 @@ type params struct {
 	Arguments struct {
 		Who  string `json:"who"`
 		Text string `json:"text"`
+		ID   string `json:"id"`
+		MS   int    `json:"ms"`
 	} `json:"arguments"`
 	State     string `json:"requestState"`
 	Responses map[string]struct {
@@ -82,9 +100,13 @@ type params struct {
 }
 
 // load reads definitions of tools.
-func (s *server) load(file string) error {
+func (s *server) load(file string, reads bool) error {
+	hints := ""
+	if reads {
+		hints = `"annotations":{"readOnlyHint":true},`
+	}
 	s.tools = []json.RawMessage{
-		json.RawMessage(`{"name":"ask","description":"Ask the client who it is.","inputSchema":{"type":"object","properties":{"who":{"type":"string"}}}}`),
+		json.RawMessage(`{"name":"ask","description":"Ask the client who it is.",` + hints + `"inputSchema":{"type":"object","properties":{"who":{"type":"string"}}}}`),
 		json.RawMessage(`{"name":"echo","description":"Say it again.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}}`),
 	}
 	if file == "" {
@@ -191,6 +213,8 @@ func (s *server) answer(method string, raw json.RawMessage) (result, fault any) 
 		return complete(r, modern), nil
 	case method == "tools/call" && p.Name == "ask":
 		return s.ask(p, modern), nil
+	case method == "tools/call" && s.book != nil && strings.HasPrefix(p.Name, "count"):
+		return complete(s.counted(p), modern), nil
 	case method == "tools/call":
 		return complete(text(p.Arguments.Text), modern), nil
 	}
@@ -228,11 +252,13 @@ func (s *server) ask(p params, modern bool) object {
 	}
 	if modern {
 		if r, ok := p.Responses["who"]; ok {
+			s.count("-")
 			return complete(text(fmt.Sprintf("%v was asked %v about %s", r.Content["by"], r.Content["asked"], p.State)), true)
 		}
 		pause()
 		r := complete(object{"inputRequests": object{"who": object{"method": "elicitation/create", "params": question}}, "requestState": p.Arguments.Who}, true)
 		r["resultType"] = "input_required"
+		s.count("+")
 		return r
 	}
 	pause()
@@ -244,10 +270,27 @@ func (s *server) ask(p params, modern bool) object {
 	s.mu.Unlock()
 	raw, _ := json.Marshal(question)
 	quoted, _ := json.Marshal(id)
+	s.count("+")
 	s.send(message{ID: quoted, Method: "elicitation/create", Params: raw})
 	var r struct{ Content object }
 	_ = json.Unmarshal(<-answered, &r)
+	s.count("-")
 	return text(fmt.Sprintf("%v was asked %v about %s", r.Content["by"], r.Content["asked"], p.Arguments.Who))
+}
+
+// count says that one more question is open, or one less.
+func (s *server) count(sign string) {
+	if s.open == "" {
+		return
+	}
+	f, err := os.OpenFile(s.open, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.WriteString(sign)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "server:", err)
+	}
 }
 
 func pause() {

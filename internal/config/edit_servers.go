@@ -193,6 +193,9 @@ func (s Server) pairs(dir string) (list []string) {
 		}
 		add("headers", "{"+strings.Join(header, ", ")+"}")
 	}
+	if login := s.loginPairs(); login != "" {
+		add("login", login)
+	}
 	if s.Trust != "" {
 		add("trust", s.Trust)
 	}
@@ -206,6 +209,9 @@ func (s Server) pairs(dir string) (list []string) {
 		if f.is {
 			add(f.key, "true")
 		}
+	}
+	if s.Follow {
+		add("pins", "follow")
 	}
 	if s.Timeout > 0 {
 		add("timeout", s.Timeout.String())

@@ -147,6 +147,11 @@ func (s Server) Filled(env func(string) (string, bool), secret func(string) (str
 		}
 		s.Header[name] = text
 	}
+	text, err := fill(s.LoginSecret, of)
+	if err != nil {
+		return s, fmt.Errorf("login.client_secret: %w", err)
+	}
+	s.LoginSecret = text
 	if bare, query, ok := strings.Cut(s.URL, "?"); ok {
 		text, err := fill(query, func(kind, name, other string) (string, error) {
 			value, err := of(kind, name, other)

@@ -29,6 +29,13 @@ type Server struct {
 	// [Server.Filled].
 	URL    string
 	Header map[string]string
+	// LoginClient and LoginSecret are of a client that was registered by hand; "": it
+	// registers itself. LoginScopes are asked for; none: what the server names.
+	// LoginPort is where a login comes back to; 0: any. LoginOff: nobody logs in.
+	LoginClient, LoginSecret string
+	LoginScopes              []string
+	LoginPort                int
+	LoginOff                 bool
 	// Trust is the class of the source, in a word; "": mcp.
 	Trust string
 	// Believe are the tools whose annotations count as claims; BelieveAll: all.
@@ -39,6 +46,7 @@ type Server struct {
 	AtOnce     int           // calls; 0: no cap
 	Era        string        // "2025" or "2026"; "": what it speaks
 	Off        bool          // it is not started
+	Follow     bool          // its tools are accepted however they change
 	// Line and Column are where it stands in the file.
 	Line, Column int
 }
@@ -95,7 +103,7 @@ func (r *reader) server(n *yaml.Node, what string, s *Server) bool {
 	}
 	var args []string
 	has := make(map[string]*yaml.Node)
-	keys := []string{"command", "args", "env", "dir", "url", "headers", "trust", "believe", "unprefixed", "timeout", "at_once", "era", "off"}
+	keys := []string{"command", "args", "env", "dir", "url", "headers", "login", "trust", "believe", "unprefixed", "timeout", "at_once", "era", "pins", "off"}
 	r.fields(n, what, keys, func(key string, v *yaml.Node) {
 		what := what + "." + key
 		has[key] = v
@@ -135,6 +143,8 @@ func (r *reader) server(n *yaml.Node, what string, s *Server) bool {
 					s.Header[key.Value] = text
 				}
 			})
+		case "login":
+			r.login(v, what, s)
 		case "trust":
 			s.Trust = r.word(v, what, "web", "mcp", "skill-untrusted", "skill-trusted", "own")
 		case "believe":
@@ -154,6 +164,8 @@ func (r *reader) server(n *yaml.Node, what string, s *Server) bool {
 				v.Tag = "!!str"
 			}
 			s.Era = r.word(v, what, "2025", "2026")
+		case "pins":
+			s.Follow = r.word(v, what, "ask", "follow") == "follow"
 		case "off":
 			s.Off = r.yes(v, what)
 		}
@@ -180,12 +192,16 @@ func whole(s *Server, args []string, has map[string]*yaml.Node) error {
 		return nil
 	}
 	switch {
+	case s.Follow && s.Trust != "own":
+		return errors.New("pins: got follow, want it only with trust: own: who follows a server accepts whatever it will say of its tools")
 	case s.URL != "" && len(s.Command) > 0:
 		return errors.New("got command and url, want one of them")
+	case has["login"] != nil && !s.LoginOff && s.authorized():
+		return errors.New("got login and a header Authorization, want one of them")
 	case s.URL != "":
 		return only("url", "args", "env", "dir")
 	case len(s.Command) > 0:
-		return only("command", "headers")
+		return only("command", "headers", "login")
 	case len(args) > 0:
 		return errors.New("got args and no command, want the program too")
 	}

@@ -212,3 +212,72 @@ func FuzzServers(f *testing.F) {
 		}
 	})
 }
+
+func TestLoginKeys(t *testing.T) {
+	t.Parallel()
+	t.Run("M1 what is read is what was written", func(t *testing.T) {
+		t.Parallel()
+		for name, s := range map[string]config.Server{
+			"all keys": {Name: "a", URL: "https://a.example/mcp", LoginClient: "me", LoginSecret: "${secret:t}", LoginScopes: []string{"read", "x:y/z"}, LoginPort: 7712},
+			"none":     {Name: "a", URL: "https://a.example/mcp"},
+			"off":      {Name: "a", URL: "https://a.example/mcp", LoginOff: true},
+		} {
+			path := filepath.Join(t.TempDir(), "ferrule.yaml")
+			if err := os.WriteFile(path, []byte("secrets: {t: {env: T}}\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := config.AddServer(path, s, nil); err != nil {
+				t.Fatal(name, err)
+			}
+			c, err := config.Load(path)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			got := c.Servers[0]
+			got.Line, got.Column = 0, 0
+			if !reflect.DeepEqual(got, s) {
+				t.Errorf("%s: got %+v, want %+v", name, got, s)
+			}
+			if want := s.LoginSecret != ""; want != slices.Equal(got.Secrets(), []string{"t"}) {
+				t.Errorf("%s: got the secrets %v", name, got.Secrets())
+			}
+		}
+	})
+	for _, tt := range []struct{ name, login, want string }{
+		{"Y1 no map", "login: true", "servers.a.login: got"},
+		{"Y1 an unknown key", "login: {client: x}", `unknown key "client"`},
+		{"K4 the secret itself", "login: {client_id: x, client_secret: hunter2}", `servers.a.login.client_secret: got a text, want "${secret:NAME}"`},
+		{"K4 a secret that there is not", `login: {client_id: x, client_secret: "${secret:u}"}`, `got the secret "u"`},
+		{"M1 a secret of nobody", `login: {client_secret: "${secret:t}"}`, "got client_secret and no client_id"},
+		{"M1 a scope with a space", "login: {scopes: [a b]}", `servers.a.login.scopes: got "a b"`},
+		{"M1 a port that is none", "login: {port: 70000}", "servers.a.login.port: got 70000, want 1 to 65535"},
+		{"M1 a header beside it", "login: {scopes: [a]}, headers: {authorization: x}", "got login and a header Authorization, want one of them"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := config.Parse("f.yaml", t.TempDir(), "secrets: {t: {env: T}}\nservers: {a: {url: 'https://a/b', "+tt.login+"}}\n")
+			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+	for _, tt := range []struct {
+		name   string
+		server config.Server
+		want   string // "": a person can
+	}{
+		{"M1 an address", config.Server{URL: "https://a/b"}, ""},
+		{"M1 this machine", config.Server{URL: "http://127.0.0.1:8/b"}, ""},
+		{"M1 in the clear", config.Server{URL: "http://a/b"}, "want https://"},
+		{"M1 a command", config.Server{Command: []string{"x"}}, "it is a command"},
+		{"M1 switched off", config.Server{URL: "https://a/b", LoginOff: true}, "login: false"},
+		{"M1 another authorization", config.Server{URL: "https://a/b", Header: map[string]string{"authorization": "x"}}, "header Authorization"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if err := tt.server.CanLogin(); tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}

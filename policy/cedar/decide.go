@@ -60,6 +60,7 @@ func decide(list []outcome) tool.Decision {
 		if d.Rule == "" {
 			d.Rule = o.rule.name
 		}
+		d.Exact = d.Exact || d.Verdict == tool.Allow && o.rule.exact
 		if d.Message == "" {
 			d.Message = o.message()
 		}

@@ -190,6 +190,8 @@ func (n *narrowed) settle() {
 	case len(n.direct) == 0 && len(n.rest) == 0, len(n.settled) > 0 && n.decision.Verdict == tool.Deny:
 		n.fixed = true
 	case len(n.rest) == 0: // patterns never fail
-		n.fixed = len(n.settled) > 0 && !slices.ContainsFunc(n.direct, func(d direct) bool { return d.rule.verdict < n.decision.Verdict })
+		n.fixed = len(n.settled) > 0 && !slices.ContainsFunc(n.direct, func(d direct) bool {
+			return d.rule.verdict < n.decision.Verdict || d.rule.verdict == tool.Allow && d.rule.exact && !n.decision.Exact
+		})
 	}
 }

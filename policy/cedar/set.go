@@ -66,6 +66,7 @@ type rule struct {
 	file            string
 	line            int
 	verdict         tool.Verdict
+	exact           bool // it is about one tool, by name
 	reason, message string
 	source          *ast.Policy   // as written, with an @id
 	flat            *ast.Policy   // on the flat context
@@ -162,6 +163,7 @@ func (s *Set) add(f File, p parsed) (faults []error) {
 	if len(faults) > 0 {
 		return faults
 	}
+	_, r.exact = flat.Resource.(ast.ScopeTypeEq)
 	r.source, r.flat, r.whole, r.reads = &source, &flat, compile(&flat), fl.reads
 	s.take(r)
 	return nil

@@ -1,4 +1,4 @@
-// Package keyring reads secrets from the keyring of the operating system: the
+// Package keyring reads secrets from, and puts them into, the keyring of the operating system: the
 // Secret Service on Linux and BSD, the Keychain on macOS, the Credential Manager
 // on Windows. It is apart from package secret so that a program which does not
 // want it does not link it.
@@ -59,5 +59,29 @@ func (e entry) Value(ctx context.Context) (secret.Value, error) {
 		return secret.NewValue([]byte(a.text)), nil
 	case <-ctx.Done():
 		return secret.Value{}, fmt.Errorf("%s: %w", e, context.Cause(ctx))
+	}
+}
+
+// Put has the keyring keep a value for an account of a service, in the place of one
+// that it has. It waits as long as [New] does.
+func Put(ctx context.Context, service, account, value string) error {
+	return put(ctx, service, account, value, keyring.Set)
+}
+
+// put asks on a goroutine of its own, like Value.
+func put(ctx context.Context, service, account, value string, set func(service, account, value string) error) error {
+	name := entry{service: service, account: account}
+	ctx, cancel := context.WithTimeoutCause(ctx, answerTime, fmt.Errorf("it did not answer within %s: is it unlocked?", answerTime))
+	defer cancel()
+	back := make(chan error, 1)
+	go func() { back <- set(service, account, value) }()
+	select {
+	case err := <-back:
+		if err != nil {
+			return fmt.Errorf("%s: no keyring takes it on this machine: %w", name, err)
+		}
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", name, context.Cause(ctx))
 	}
 }

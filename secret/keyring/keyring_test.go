@@ -67,3 +67,32 @@ func TestKeyringThatHangs(t *testing.T) {
 		})
 	})
 }
+
+func TestPut(t *testing.T) {
+	t.Parallel()
+	t.Run("K4 the keyring takes it", func(t *testing.T) {
+		t.Parallel()
+		var got string
+		set := func(s, a, v string) error { got = s + "/" + a + "=" + v; return nil }
+		if err := put(t.Context(), "ferrule", "logins", "key", set); err != nil || got != "ferrule/logins=key" {
+			t.Errorf("got %q, %v", got, err)
+		}
+	})
+	t.Run("K4 none takes it", func(t *testing.T) {
+		t.Parallel()
+		err := put(t.Context(), "ferrule", "logins", "key-value", func(string, string, string) error { return errors.New("no bus") })
+		if err == nil || !strings.Contains(err.Error(), "no bus") || strings.Contains(err.Error(), "key-value") {
+			t.Errorf("got %v, want why, without the value", err)
+		}
+	})
+	t.Run("K4 one that hangs is an error in time", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			answer := make(chan struct{})
+			defer close(answer)
+			if err := put(t.Context(), "a", "b", "c", func(string, string, string) error { <-answer; return nil }); err == nil || !strings.Contains(err.Error(), "did not answer within 20s") {
+				t.Errorf("got %v", err)
+			}
+		})
+	})
+}

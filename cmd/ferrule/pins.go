@@ -1,0 +1,313 @@
+package main
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrule-dev/ferrule/mcptool"
+)
+
+func (p *program) pinsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "pins",
+		Short: "Show what the tools of MCP servers were accepted as, and accept changes",
+		Long: `Show how the tools of MCP servers stand to what was accepted of them. A tool that has
+changed, or that hides something, is not offered until it is accepted; one that is new to a
+known server is asked for. docs/mcp.md says more.`,
+		Args: known,
+		RunE: p.do(func(*cobra.Command, []string) error { return p.listPins("") }),
+	}
+	p.jsonFlag(cmd)
+	show := &cobra.Command{
+		Use:   "show SERVER",
+		Short: "Show all tools of a server, and how they stand",
+		Args:  exactly("SERVER"),
+		RunE:  p.do(func(_ *cobra.Command, args []string) error { return p.listPins(args[0]) }),
+	}
+	p.jsonFlag(show)
+	cmd.AddCommand(show, p.pinsDiffCommand(), p.pinsAcceptCommand(), p.pinsRejectCommand(), p.pinsForgetCommand())
+	return cmd
+}
+
+// pins are those of the state directory.
+func (p *program) pins() (*mcptool.Pins, error) {
+	c, err := p.load()
+	if err != nil {
+		return nil, err
+	}
+	return &mcptool.Pins{Dir: filepath.Join(p.homeOf(c), pinsDir)}, nil
+}
+
+// pinnedOf is what is known of a server, as it was last reached.
+func (p *program) pinnedOf(server string) (*mcptool.Pins, mcptool.Pinned, error) {
+	pins, err := p.pins()
+	if err != nil {
+		return nil, mcptool.Pinned{}, err
+	}
+	known, err := pins.Of(server)
+	if err == nil && len(known.Tools) == 0 {
+		err = fmt.Errorf("pins: nothing is known of a server %q: want one that `ferrule pins` lists", server)
+	}
+	return pins, known, err
+}
+
+// pinRow is one tool, for programs.
+type pinRow struct {
+	Server   string    `json:"server"`
+	Tool     string    `json:"tool"`
+	State    string    `json:"state"`
+	Digest   string    `json:"digest"`
+	Since    time.Time `json:"since"`
+	By       string    `json:"by,omitempty"`
+	Why      string    `json:"why,omitempty"`
+	Rejected string    `json:"rejected,omitempty"`
+	RenameOf string    `json:"rename_of,omitempty"`
+	Findings []string  `json:"findings,omitempty"`
+}
+
+func pinRowOf(server string, t *mcptool.Pin) pinRow {
+	return pinRow{server, t.Tool, string(t.State), t.Digest, t.Since, t.By, t.Why, t.Rejected, t.RenameOf, t.Findings}
+}
+
+// listPins lists those of all servers, or of one.
+func (p *program) listPins(only string) error {
+	pins, err := p.pins()
+	if err != nil {
+		return err
+	}
+	all, err := pins.All()
+	if err != nil && len(all) == 0 {
+		return err
+	}
+	if err != nil {
+		p.complain("ferrule: " + err.Error())
+	}
+	if only != "" {
+		all = slices.DeleteFunc(all, func(s mcptool.Pinned) bool { return s.Server != only })
+	}
+	rows := []pinRow{}
+	for _, s := range all {
+		for i := range s.Tools {
+			rows = append(rows, pinRowOf(s.Server, &s.Tools[i]))
+		}
+	}
+	switch {
+	case p.json:
+		return p.printJSON(rows)
+	case len(all) == 0 && only != "":
+		return fmt.Errorf("pins: nothing is known of a server %q: want one that `ferrule pins` lists", only)
+	case len(all) == 0:
+		p.printf("nothing is pinned yet: the tools of a server are when it is first reached\n")
+		return nil
+	case only != "":
+		p.printTable(append([][]string{{"TOOL", "STATE", "BY", "WHY"}}, pinCells(rows)...))
+	default:
+		p.printPinned(all)
+	}
+	return nil
+}
+
+// printPinned prints a line for each server, and one for each tool that waits.
+func (p *program) printPinned(all []mcptool.Pinned) {
+	table := [][]string{{"SERVER", "TOOLS", "WAIT", "REACHED BY"}}
+	var waiting []string
+	for i := range all {
+		s := &all[i]
+		waits := s.Waiting()
+		table = append(table, []string{s.Server, strconv.Itoa(len(s.Tools)), strconv.Itoa(len(waits)), mcptool.Visible(s.Identity)})
+		for _, t := range waits {
+			waiting = append(waiting, fmt.Sprintf("%s: %s is %s: %s", s.Server, mcptool.Visible(t.Tool), t.State, t.Why))
+		}
+	}
+	p.printTable(table)
+	if len(waiting) == 0 {
+		return
+	}
+	p.printf("\n%s\n\nferrule pins diff SERVER shows what it is.\n", strings.Join(waiting, "\n"))
+}
+
+// pinCells are rows of tools of one server.
+func pinCells(rows []pinRow) (cells [][]string) {
+	for _, r := range rows {
+		state := r.State
+		if r.Rejected != "" {
+			state += ", rejected by " + mcptool.Visible(r.Rejected)
+		}
+		cells = append(cells, []string{mcptool.Visible(r.Tool), state, mcptool.Visible(r.By), r.Why})
+	}
+	return cells
+}
+
+// chosenPins are the tools that are named, or all that wait.
+func chosenPins(known *mcptool.Pinned, names []string) ([]mcptool.Pin, error) {
+	if len(names) == 0 {
+		return known.Waiting(), nil
+	}
+	var chosen []mcptool.Pin
+	for _, name := range names {
+		i := slices.IndexFunc(known.Tools, func(t mcptool.Pin) bool { return t.Tool == name })
+		if i < 0 {
+			return nil, fmt.Errorf("pins: server %s has no tool %q: ferrule pins show %s lists them", known.Server, name, known.Server)
+		}
+		chosen = append(chosen, known.Tools[i])
+	}
+	return chosen, nil
+}
+
+// pinsAs names exactly these definitions.
+func pinsAs(pins []mcptool.Pin) string {
+	h := sha256.New()
+	for _, t := range pins {
+		fmt.Fprintf(h, "%d %s %s\n", len(t.Tool), t.Tool, t.Digest)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:12]
+}
+
+// someOf wants arguments, the first of which has a name.
+func someOf(name string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("got no arguments, want %s", name)
+		}
+		return nil
+	}
+}
+
+func (p *program) pinsDiffCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff SERVER [TOOL…]",
+		Short: "Show what tools are now, beside what was accepted; without a TOOL all that wait",
+		Args:  someOf("SERVER"),
+		RunE: p.do(func(_ *cobra.Command, args []string) error {
+			_, known, err := p.pinnedOf(args[0])
+			if err != nil {
+				return err
+			}
+			chosen, err := chosenPins(&known, args[1:])
+			if err != nil {
+				return err
+			}
+			if len(chosen) == 0 {
+				p.printf("%s: all tools are as they were accepted\n", known.Server)
+				return nil
+			}
+			for i := range chosen {
+				t := &chosen[i]
+				p.printf("%s: %s%s\n", mcptool.Visible(t.Tool), t.State, cmp.Or(prefixed(": ", t.Why), ""))
+				for line := range strings.Lines(cmp.Or(t.Diff(), "as it was accepted\n")) {
+					p.printf("    %s\n", strings.TrimRight(line, "\n"))
+				}
+			}
+			p.printf("\nTo accept exactly this: ferrule pins accept %s --as %s\n", strings.Join(args, " "), pinsAs(chosen))
+			return nil
+		}),
+	}
+}
+
+func prefixed(before, text string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text
+}
+
+func (p *program) pinsAcceptCommand() *cobra.Command {
+	var as string
+	cmd := &cobra.Command{
+		Use:   "accept SERVER [TOOL…] --as DIGEST",
+		Short: "Accept tools as they are now; without a TOOL all that wait",
+		Long: `Accept tools as ` + "`ferrule pins diff`" + ` has shown them: it prints the digest. Where a tool has
+changed since, nothing is accepted. A gateway that runs offers them within a second.`,
+		Args: someOf("SERVER"),
+		RunE: p.do(func(_ *cobra.Command, args []string) error {
+			pins, known, err := p.pinnedOf(args[0])
+			if err != nil {
+				return err
+			}
+			chosen, err := chosenPins(&known, args[1:])
+			if err != nil {
+				return err
+			}
+			switch got := pinsAs(chosen); {
+			case len(chosen) == 0:
+				p.printf("%s: nothing waits\n", known.Server)
+				return nil
+			case as == "":
+				return usage("accept: got no --as: `ferrule pins diff %s` shows what would be accepted, and its digest", strings.Join(args, " "))
+			case as != got:
+				return fmt.Errorf("pins: --as %s is not what the tools are now: look at them again: ferrule pins diff %s", as, strings.Join(args, " "))
+			}
+			names := pinNames(chosen)
+			if err := pins.Accept(known, p.user(), names...); err != nil {
+				return err
+			}
+			p.printf("%s: accepted %s\n", known.Server, strings.Join(names, ", "))
+			return nil
+		}),
+	}
+	cmd.Flags().StringVar(&as, "as", "", "the digest that `ferrule pins diff` printed")
+	return cmd
+}
+
+func (p *program) pinsRejectCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "reject SERVER [TOOL…]",
+		Short: "Leave tools out as they are now, and do not ask about them again",
+		Args:  someOf("SERVER"),
+		RunE: p.do(func(_ *cobra.Command, args []string) error {
+			pins, known, err := p.pinnedOf(args[0])
+			if err != nil {
+				return err
+			}
+			chosen, err := chosenPins(&known, args[1:])
+			if err != nil {
+				return err
+			}
+			if len(chosen) == 0 {
+				p.printf("%s: nothing waits\n", known.Server)
+				return nil
+			}
+			names := pinNames(chosen)
+			if err := pins.Reject(known, p.user(), names...); err != nil {
+				return err
+			}
+			p.printf("%s: left out %s\n", known.Server, strings.Join(names, ", "))
+			return nil
+		}),
+	}
+}
+
+func (p *program) pinsForgetCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "forget SERVER",
+		Short: "Forget what was accepted of a server: it is seen for the first time again",
+		Args:  exactly("SERVER"),
+		RunE: p.do(func(_ *cobra.Command, args []string) error {
+			pins, known, err := p.pinnedOf(args[0])
+			if err != nil {
+				return err
+			}
+			if err := pins.Forget(known.Server); err != nil {
+				return err
+			}
+			p.printf("%s: forgotten; what it says when it is next reached is accepted\n", known.Server)
+			return nil
+		}),
+	}
+}
+
+func pinNames(pins []mcptool.Pin) (names []string) {
+	for _, t := range pins {
+		names = append(names, t.Tool)
+	}
+	return names
+}

@@ -1,0 +1,365 @@
+package mcptool
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/schema"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// pinning is what a server knows of its pins.
+type pinning struct {
+	mu    sync.Mutex // held while tools are judged and registered
+	kept  *pinFile   // as it was read, without the definitions; nil: there is none
+	info  os.FileInfo
+	fault string    // why they cannot be used; "": they can
+	retry time.Time // when that is tried again
+	asked string    // the question that this process has put, or found
+	// answered: it was, and the answer is to be taken.
+	answered bool
+	fresh    map[string]*tool.Tool // what is offered and not accepted, by definition
+	file     string
+}
+
+// pinSum is what a definition comes to.
+type pinSum struct {
+	digest   string
+	findings []string
+}
+
+// pinDefinition is what is pinned of a definition, in the one form that all texts of
+// the same have.
+func pinDefinition(raw json.RawMessage) json.RawMessage {
+	var all []pair
+	for _, part := range parts() {
+		if value, ok := member(raw, part); ok {
+			all = append(all, pair{part, value})
+		}
+	}
+	return json.RawMessage(schema.Canonical(string(setMembers(nil, all...))))
+}
+
+func pinSumOf(raw json.RawMessage) *pinSum {
+	definition := pinDefinition(raw)
+	sum := sha256.Sum256(definition)
+	return &pinSum{"sha256:" + hex.EncodeToString(sum[:]), findingsOf(definition)}
+}
+
+// identity is what the pins of a server belong to, without the values of secrets.
+func (s *server) identity() string {
+	if s.URL != "" {
+		return s.clean(s.URL)
+	}
+	words := make([]string, len(s.Command))
+	for i, word := range s.Command {
+		if words[i] = s.clean(word); words[i] == "" || strings.ContainsAny(words[i], " \t\n\"'\\") {
+			words[i] = string(quote(words[i]))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// pinFile is where they are. It stays where it is once it was used.
+func (s *server) pinFile() string {
+	if s.pins.file == "" {
+		s.pins.file = pinFileName(s.hub.Pins, s.Name, s.identity())
+	}
+	return s.pins.file
+}
+
+// pinRetry is how long pins are left alone that could not be used.
+const pinRetry = 5 * time.Second
+
+// pin takes out of a catalogue what is not accepted, and notes what is new. Where
+// the pins cannot be read or written, nothing is left.
+func (s *server) pin(ctx context.Context, c *catalogue) {
+	if s.hub.Pins == "" {
+		return
+	}
+	if len(c.tools) == 0 && s.pins.kept == nil {
+		if _, err := os.Stat(s.pinFile()); errors.Is(err, fs.ErrNotExist) {
+			return // nothing was seen yet
+		}
+	}
+	kept, err := s.sighted(ctx, c)
+	if err != nil {
+		why := "its pins cannot be used, so that nobody knows whether it has changed: " + err.Error()
+		for i, t := range c.tools {
+			c.block(i, t, why)
+		}
+		if why != s.pins.fault {
+			s.hub.log().LogAttrs(ctx, slog.LevelWarn, "the tools of a server are not offered", slog.String("server", s.Name), slog.String("why", why))
+		}
+		s.pins.fault, s.pins.retry = why, time.Now().Add(pinRetry)
+		return
+	}
+	s.pins.fault = ""
+	if kept == nil { // there was nothing to be seen
+		kept = &pinFile{}
+	}
+	states := make(map[string]*pinEntry, len(kept.Tools))
+	for i := range kept.Tools {
+		states[kept.Tools[i].Tool] = &kept.Tools[i]
+	}
+	fresh := make(map[string]*tool.Tool)
+	s.nameImitations(c)
+	for i, t := range c.tools {
+		if t.tool == nil {
+			continue
+		}
+		e := states[t.name]
+		if e == nil { // it cannot be: it was seen
+			c.block(i, t, "it is not pinned")
+			continue
+		}
+		switch state, why := e.state(); state {
+		case PinAccepted, PinGone:
+		case PinNew:
+			again := *t
+			again.tool = s.unaccepted(t, fresh)
+			c.tools[i] = &again
+		case PinChanged, PinBlocked:
+			c.block(i, t, why+s.advice())
+		}
+	}
+	s.pins.fresh = fresh
+}
+
+// nameImitations says of tools that cannot be used for the letters of their name
+// whose name it is made to look like.
+func (s *server) nameImitations(c *catalogue) {
+	var all *lookalikes
+	for i, t := range c.tools {
+		if !t.final || !suspect(t.name) {
+			continue
+		}
+		if all == nil {
+			names := make([]string, 0, len(c.tools))
+			for _, t := range c.tools {
+				if t.made != nil {
+					names = append(names, t.name)
+				}
+			}
+			all = s.lookalikes(names, func(string) bool { return false })
+		}
+		if why := all.of(t.name); why != "" && !strings.Contains(t.why, why) {
+			again := *t
+			again.why += "; " + why
+			c.tools[i] = &again
+		}
+	}
+}
+
+// unaccepted is a tool as it is offered while nobody has accepted it: the very same
+// each time.
+func (s *server) unaccepted(t *listedTool, fresh map[string]*tool.Tool) *tool.Tool {
+	made := s.pins.fresh[string(t.raw)]
+	if made == nil {
+		with := *t.made
+		with.New = true
+		made = &with
+	}
+	fresh[string(t.raw)] = made
+	return made
+}
+
+// advice is what a person can do about a tool that is not offered.
+func (s *server) advice() string {
+	return fmt.Sprintf(" (to look at it: ferrule pins diff %s)", s.Name)
+}
+
+// block quarantines a tool for now.
+func (c *catalogue) block(i int, t *listedTool, why string) {
+	if t.tool == nil {
+		return
+	}
+	again := *t
+	again.tool, again.why = nil, why
+	c.tools[i] = &again
+}
+
+// sighted notes what is seen, and asks about it where a person should look.
+func (s *server) sighted(ctx context.Context, c *catalogue) (*pinFile, error) {
+	const most = 4 // an answer may leave something to ask, and that be answered already
+	for range most {
+		kept, err := s.noted(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if again, err := s.askPins(ctx, kept); err != nil || !again {
+			return kept, err
+		}
+	}
+	return s.noted(ctx, c)
+}
+
+// noted is what is kept after a catalogue was seen. It is written only if it is
+// something else than what was kept.
+func (s *server) noted(ctx context.Context, c *catalogue) (*pinFile, error) {
+	path := s.pinFile()
+	if err := s.readAgain(path); err != nil {
+		return nil, err
+	}
+	if next, changed := s.see(s.pins.kept, c); !changed && next.asksTheSame() && !next.Question.due(time.Now()) {
+		return s.pins.kept, nil
+	}
+	var over string // a question that is no longer to be answered
+	kept, info, err := changePins(path, func(had *pinFile) (*pinFile, error) {
+		next, changed := s.see(had, c)
+		next.renames()
+		over = next.question(time.Now().UTC())
+		if !changed && (had == nil || had.Question == next.Question) {
+			return nil, nil
+		}
+		return next, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.keep(kept, info)
+	if over != "" {
+		s.withdraw(ctx, over)
+	}
+	return s.pins.kept, nil
+}
+
+// keep remembers what is kept on the disk.
+func (s *server) keep(kept *pinFile, info os.FileInfo) {
+	if s.pins.kept = nil; kept != nil {
+		s.pins.kept = kept.light()
+	}
+	s.pins.info = info
+}
+
+// readAgain reads the pins, if they are not what they were when they were last read.
+func (s *server) readAgain(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		s.keep(nil, nil)
+		return nil
+	case err != nil:
+		return err
+	case s.pins.kept != nil && s.pins.info != nil && samePinFile(info, s.pins.info):
+		return nil
+	}
+	kept, info, err := readPins(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		s.keep(nil, nil)
+		return nil
+	}
+	if err != nil {
+		s.keep(nil, nil)
+		return err
+	}
+	if s.pins.info == nil { // the first time: this is how the server is reached now
+		now := time.Now()
+		if os.Chtimes(path, now, now) == nil { // only who asks for the last used cares
+			if again, err := os.Stat(path); err == nil && os.SameFile(again, info) && again.Size() == info.Size() {
+				info = again
+			}
+		}
+	}
+	s.keep(kept, info)
+	return nil
+}
+
+// samePinFile reports whether nobody has written a file since.
+func samePinFile(a, b os.FileInfo) bool {
+	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
+}
+
+// see is what is to be kept after a catalogue was seen.
+func (s *server) see(had *pinFile, c *catalogue) (*pinFile, bool) {
+	seen := &sightings{at: time.Now().UTC(), there: make(map[string]bool, len(c.tools)), whole: c.left == "", follow: s.Follow}
+	names := make([]string, 0, len(c.tools))
+	for _, t := range c.tools {
+		seen.there[t.name] = true
+		if t.tool == nil || t.pin == nil {
+			continue
+		}
+		names = append(names, t.name)
+		seen.tools = append(seen.tools, sighting{
+			t.name, t.pin.digest, t.pin.findings,
+			func() json.RawMessage { return s.cleanDefinition(t.raw) },
+		})
+	}
+	var all *lookalikes
+	seen.imitates = func(name string) string {
+		if all == nil {
+			accepted := make(map[string]bool)
+			if had != nil {
+				for i := range had.Tools {
+					accepted[had.Tools[i].Tool] = had.Tools[i].Accepted != nil
+				}
+			}
+			all = s.lookalikes(names, func(name string) bool { return accepted[name] })
+		}
+		return all.of(name)
+	}
+	return had.see(s.Name, s.identity(), seen)
+}
+
+// cleanDefinition is what is kept of a definition: without the values of secrets.
+func (s *server) cleanDefinition(raw json.RawMessage) json.RawMessage {
+	definition := pinDefinition(raw)
+	if clean := json.RawMessage(s.clean(string(definition))); json.Valid(clean) {
+		return clean
+	}
+	return setMembers(nil, pair{"name", quote(s.clean(textMember(raw, "name")))}, pair{"description", quote("withheld: there is a secret in it")})
+}
+
+// repin judges the tools anew by what is kept now.
+func (s *server) repin(ctx context.Context) {
+	defer survive(s.hub.log(), func(error) {})
+	at := s.listedAt() // before what is listed there
+	c := s.catalogue(ctx, s.raws())
+	s.mu.Lock()
+	c.left = s.tools.left
+	s.mu.Unlock()
+	if at == nil || ctx.Err() != nil {
+		return
+	}
+	changed, err := s.reoffer(ctx, c, at)
+	if err != nil {
+		s.hub.log().LogAttrs(ctx, slog.LevelWarn, "tools could not be judged anew", slog.String("server", s.Name), slog.String("why", err.Error()))
+	}
+	if changed {
+		s.hub.tell(s.Name, "tools")
+	}
+}
+
+// raws are the definitions of the last list.
+func (s *server) raws() []json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]json.RawMessage, len(s.tools.tools))
+	for i, t := range s.tools.tools {
+		all[i] = t.raw
+	}
+	return all
+}
+
+// reoffer is offer for a catalogue that was made of the one at a place; where there
+// is another by now, that was judged later.
+func (s *server) reoffer(ctx context.Context, c *catalogue, at **listedTool) (changed bool, err error) {
+	s.pins.mu.Lock()
+	defer s.pins.mu.Unlock()
+	if s.listedAt() != at {
+		return false, nil
+	}
+	s.pin(ctx, c)
+	c.quarantine()
+	return s.register(c) //nolint:contextcheck // registering has none
+}
