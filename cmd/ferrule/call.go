@@ -123,7 +123,7 @@ func (p *program) call(cmd *cobra.Command, f *calling, name, input string) error
 		if f.noWait {
 			run = leftRun
 		}
-		left, err := h.left(ctx, p.now(), f.session, name, input)
+		left, err := h.left(ctx, p.now(), client, f.session, name, input)
 		if err != nil {
 			return err
 		}
@@ -157,12 +157,11 @@ func (p *program) call(cmd *cobra.Command, f *calling, name, input string) error
 // leftRun marks questions of calls that nobody waits for.
 const leftRun = "left"
 
-// left is the question that an equal call left behind with --no-wait, if its answer
+// left is the question that an equal call of a client left behind, if its answer
 // can still come or be used; nil: there is none.
-func (h *host) left(ctx context.Context, now time.Time, session, name, input string) (*policy.Question, error) {
-	given := policy.Digest(name, "", input)[:16]
+func (h *host) left(ctx context.Context, now time.Time, of, session, name, input string) (*policy.Question, error) {
 	is := func(q policy.Question) bool {
-		return q.Given == given && q.Caller.Run == leftRun && q.Caller.Client == client && (session == "" || q.Caller.Session == session)
+		return q.Given == policy.Digest(name, q.CallID, input)[:16] && q.Caller.Run == leftRun && q.Caller.Client == of && (session == "" || q.Caller.Session == session)
 	}
 	answered, err := h.kept.Answered(ctx, now.Add(-24*time.Hour))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +14,10 @@ import (
 )
 
 // connecting are the flags of connect and disconnect.
-type connecting struct{ user, http, dry bool }
+type connecting struct {
+	user, http, dry, hook bool
+	wait                  time.Duration // of the hook, for answers; 0: the client asks
+}
 
 func (p *program) connectCommand() *cobra.Command {
 	var f connecting
@@ -31,12 +35,19 @@ calls of Ferrule, which asks itself.
 It is the project's file that is changed (.mcp.json, .cursor/mcp.json,
 .vscode/mcp.json); --user changes that of the user, with this folder as the workspace.
 With --http the client calls a running ` + "`ferrule up`" + `, with the token in the variable
-FERRULE_TOKEN (VS Code asks for it): no token stands in the file.`,
+FERRULE_TOKEN (VS Code asks for it): no token stands in the file.
+
+With --hook Claude Code also asks Ferrule before it runs its own tools (Bash, Edit,
+WebFetch, …): ` + "`ferrule hook`" + ` is written into .claude/settings.json. It can be added to
+a client that is connected already.`,
 		Example: `  ferrule connect claude-code
+  ferrule connect claude-code --hook
   ferrule connect cursor --dry-run
   ferrule connect vscode --http`,
 	})
 	cmd.Flags().BoolVar(&f.http, "http", false, "have the client call a running `ferrule up`")
+	cmd.Flags().BoolVar(&f.hook, "hook", false, "have Claude Code ask before it runs its own tools, too")
+	cmd.Flags().DurationVar(&f.wait, "wait", 0, "with --hook: wait so long for `ferrule approvals` where a person must be asked (default the client asks)")
 	return cmd
 }
 
@@ -94,7 +105,15 @@ func (p *program) connectClient(m mcpClient, f connecting) error {
 		return err
 	}
 	path, rules := p.files(m, f.user)
-	if _, err := os.Lstat(before(path)); err == nil {
+	if f.wait < 0 || f.wait > maxWait || f.wait > 0 && !f.hook {
+		return usage("connect: --wait: got %s, want 0 to %s, with --hook", f.wait, maxWait)
+	}
+	if f.hook && m.name != hookClient {
+		return usage("connect: --hook: %s has no hook that this knows, want %s", m.title, hookClient)
+	}
+	if _, err := os.Lstat(before(path)); err == nil && f.hook {
+		return p.addHook(rules, f)
+	} else if err == nil {
 		return usage("connect: %s is connected already: %s is there; `ferrule disconnect %s` puts it back", m.title, before(path), m.name)
 	}
 	c, err := clientFile(path)
@@ -132,7 +151,7 @@ func (p *program) connectClient(m mcpClient, f connecting) error {
 		}
 	}
 	if err == nil {
-		err = p.rewriteClient(m, c, rules, f.dry)
+		err = p.rewriteClient(m, c, rules, f)
 	}
 	if err != nil {
 		return errors.Join(err, p.untake(own, taken))
@@ -155,7 +174,7 @@ func (p *program) untake(own rewrite, t taking) error {
 }
 
 // rewriteClient puts Ferrule in the file of a client, and in its rules.
-func (p *program) rewriteClient(m mcpClient, c rewrite, rules string, dry bool) error {
+func (p *program) rewriteClient(m mcpClient, c rewrite, rules string, f connecting) error {
 	changes := []rewrite{c}
 	if rules != "" {
 		r, err := clientFile(rules)
@@ -163,13 +182,19 @@ func (p *program) rewriteClient(m mcpClient, c rewrite, rules string, dry bool) 
 			return fmt.Errorf("connect: %w", err)
 		}
 		text, comments := withoutComments(r.old)
-		if r.now, err = withAllow(text); err != nil || comments {
+		if r.now, err = withAllow(text); err == nil && f.hook {
+			r.now, err = withHook(r.now, p.hookLine(f), f.wait)
+		}
+		switch {
+		case (err != nil || comments) && f.hook:
+			return noHook(rules, err)
+		case err != nil || comments:
 			p.complain(fmt.Sprintf("ferrule: %s stays as it is (it has comments, or cannot be read): add %q to permissions.allow by hand, or %s asks too", rules, allowLine, m.title))
-		} else if !bytes.Equal(r.now, r.old) {
+		case !bytes.Equal(r.now, r.old):
 			changes = append(changes, r)
 		}
 	}
-	if err := p.apply(changes, dry); err != nil {
+	if err := p.apply(changes, f.dry); err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
 	return nil

@@ -41,10 +41,13 @@ func (p *program) disconnectClient(m mcpClient, f connecting) error {
 		if was, err := readClient(before(rules)); err == nil {
 			r, err := putBack(rules, was, func(now []byte) ([]byte, bool, error) {
 				wrote, err := withAllow(was)
-				if err == nil && bytes.Equal(wrote, now) {
+				if err == nil && (bytes.Equal(wrote, now) || hooked(wrote, now)) {
 					return was, true, nil
 				}
 				back, err := withoutAllow(now)
+				if err == nil {
+					back, err = withoutHook(back)
+				}
 				return back, false, err
 			})
 			if err != nil {

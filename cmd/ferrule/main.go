@@ -5,6 +5,7 @@
 //	ferrule mcp                      serve the one client that has started it
 //	ferrule servers                  which MCP servers there are, and how they stand
 //	ferrule connect claude-code      move a client's servers behind this
+//	ferrule hook claude-code         answer a client about its own tools
 //	ferrule doctor                   what works on this machine
 //	ferrule tools                    which tools there are, and what they claim
 //	ferrule call NAME '{…}'          one call, through every rule

@@ -56,6 +56,8 @@ type hosting struct {
 	mode            string       // "": that of the configuration
 	limit           int          // calls at once; 0: the default
 	observe         func(audit.Event)
+	// Prepare changes the runtime before it has tools; nil: nothing is changed.
+	prepare func(*host)
 }
 
 // builtinSource is where the tools come from that are part of the program.
@@ -106,6 +108,9 @@ func (p *program) host(ctx context.Context, o hosting) (h *host, err error) {
 	state, err := p.state(ctx, h, o.looks)
 	if err != nil {
 		return h, err
+	}
+	if o.prepare != nil {
+		o.prepare(h)
 	}
 	if err := p.equip(ctx, h, state, o); err != nil {
 		return h, err
