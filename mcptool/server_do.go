@@ -86,7 +86,7 @@ func (s *server) send(ctx context.Context, x *asking, method string, params json
 // connection broke while it ran.
 func (s *server) blame(ctx context.Context, err error) {
 	switch late := (*timeoutError)(nil); {
-	case err == nil || errors.As(err, new(*Fault)) || errors.Is(err, errUnsent):
+	case err == nil || errors.As(err, new(*Fault)) || errors.Is(err, errUnsent) || errors.Is(err, errUnauthorized):
 	case errors.As(err, &late):
 		s.fault(faultLate, late.Error())
 	case ctx.Err() == nil && !errors.Is(err, errClosed):
