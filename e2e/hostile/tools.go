@@ -21,7 +21,7 @@ func toolsOf(kind string, n int) []json.RawMessage {
 	switch kind {
 	case "many":
 		for i := range 5000 {
-			all = append(all, tool(fmt.Sprintf("tool_%04d", i), fmt.Sprintf("One of too many, for the %dth time.", n), `{"type":"object","properties":{"a":{"type":"string"}}}`))
+			all = append(all, tool(fmt.Sprintf("tool_%04d", i), "One of too many.", `{"type":"object","properties":{"a":{"type":"string"}}}`))
 		}
 	case "long":
 		for i := range 3 {
