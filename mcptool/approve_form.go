@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/ferrule-dev/ferrule/policy"
@@ -46,7 +45,7 @@ func choices(q *policy.Question) json.RawMessage {
 			continue // it takes more than one key
 		}
 		words = append(words, quote(choiceRule+strconv.Itoa(i)))
-		names = append(names, quote("Allow in this session: "+visible(rule)))
+		names = append(names, quote("Allow in this session: "+Visible(rule)))
 	}
 	words, names = append(words, quote(choiceReject)), append(names, quote("Reject"))
 	return setMembers(nil,
@@ -59,17 +58,17 @@ func choices(q *policy.Question) json.RawMessage {
 // what would not be seen is shown.
 func shownTo(q *policy.Question) string {
 	var b strings.Builder
-	name := visible(q.Tool)
+	name := Visible(q.Tool)
 	if q.Source.Name != "" {
-		name += " (of " + visible(q.Source.Name) + ")"
+		name += " (of " + Visible(q.Source.Name) + ")"
 	}
 	if q.Wants != "" {
-		b.WriteString(name + " asks:\n\n" + cut(visible(q.Wants)))
+		b.WriteString(name + " asks:\n\n" + cut(Visible(q.Wants)))
 		return b.String()
 	}
-	b.WriteString(name + " wants to run.\n\n" + cut(visible(cmp.Or(q.Preview, q.Input))))
+	b.WriteString(name + " wants to run.\n\n" + cut(Visible(cmp.Or(q.Preview, q.Input))))
 	if q.Reason != "" {
-		b.WriteString("\n\nWhy you are asked: " + cut(visible(q.Reason)))
+		b.WriteString("\n\nWhy you are asked: " + cut(Visible(q.Reason)))
 	}
 	b.WriteString("\n\n(ferrule approvals show " + q.ID + " has all of it.)")
 	return b.String()
@@ -85,26 +84,6 @@ func cut(text string) string {
 		at--
 	}
 	return text[:at] + "… (" + strconv.Itoa(len(text)-at) + " more bytes)"
-}
-
-// visible is a text in which nothing hides: characters that are not seen, or that
-// turn the others round, are named.
-func visible(text string) string {
-	hidden := func(r rune) bool {
-		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) || unicode.Is(unicode.Co, r))
-	}
-	if strings.IndexFunc(text, hidden) < 0 && utf8.ValidString(text) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
-		if hidden(r) {
-			b.WriteString("<U+" + strings.ToUpper(strconv.FormatInt(int64(r)+0x100000, 16))[2:] + ">")
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 // readForm is the answer that a client gave; false: its user has not decided.

@@ -275,8 +275,9 @@ func insert(ctx context.Context, p *pen, args []any) error {
 	return nil
 }
 
-// chainOf is where the chain of a writer ends, and its key in the log. An end that it did not write is damage, which nothing goes on with: the
-// lines before it would be missed by nobody.
+// chainOf is where the chain of a writer ends, and its key in the log. An end that
+// is not as it is known is damage, which nothing goes on with: the lines before it
+// would be missed by nobody.
 func (s *Store) chainOf(ctx context.Context, p *pen, writer string, known *ends) (key int64, c audit.Chain, err error) {
 	var hash []byte
 	c.Mark = audit.Begin(writer)

@@ -147,20 +147,20 @@ func pinCells(rows []pinRow) (cells [][]string) {
 	return cells
 }
 
-// chosenPins are the tools that are named, or all that wait.
-func chosenPins(known *mcptool.Pinned, names []string) ([]mcptool.Pin, error) {
-	if len(names) == 0 {
-		return known.Waiting(), nil
+// chosenPins are those tools of a server that are named behind it, or all that wait.
+func (p *program) chosenPins(args []string) (pins *mcptool.Pins, known mcptool.Pinned, chosen []mcptool.Pin, err error) {
+	pins, known, err = p.pinnedOf(args[0])
+	if err != nil || len(args) == 1 {
+		return pins, known, known.Waiting(), err
 	}
-	var chosen []mcptool.Pin
-	for _, name := range names {
+	for _, name := range args[1:] {
 		i := slices.IndexFunc(known.Tools, func(t mcptool.Pin) bool { return t.Tool == name })
 		if i < 0 {
-			return nil, fmt.Errorf("pins: server %s has no tool %q: ferrule pins show %s lists them", known.Server, name, known.Server)
+			return pins, known, nil, fmt.Errorf("pins: server %s has no tool %q: ferrule pins show %s lists them", known.Server, name, known.Server)
 		}
 		chosen = append(chosen, known.Tools[i])
 	}
-	return chosen, nil
+	return pins, known, chosen, nil
 }
 
 // pinsAs names exactly these definitions.
@@ -188,11 +188,7 @@ func (p *program) pinsDiffCommand() *cobra.Command {
 		Short: "Show what tools are now, beside what was accepted; without a TOOL all that wait",
 		Args:  someOf("SERVER"),
 		RunE: p.do(func(_ *cobra.Command, args []string) error {
-			_, known, err := p.pinnedOf(args[0])
-			if err != nil {
-				return err
-			}
-			chosen, err := chosenPins(&known, args[1:])
+			_, known, chosen, err := p.chosenPins(args)
 			if err != nil {
 				return err
 			}
@@ -202,7 +198,7 @@ func (p *program) pinsDiffCommand() *cobra.Command {
 			}
 			for i := range chosen {
 				t := &chosen[i]
-				p.printf("%s: %s%s\n", mcptool.Visible(t.Tool), t.State, cmp.Or(prefixed(": ", t.Why), ""))
+				p.printf("%s: %s%s\n", mcptool.Visible(t.Tool), t.State, prefixed(": ", t.Why))
 				for line := range strings.Lines(cmp.Or(t.Diff(), "as it was accepted\n")) {
 					p.printf("    %s\n", strings.TrimRight(line, "\n"))
 				}
@@ -229,11 +225,7 @@ func (p *program) pinsAcceptCommand() *cobra.Command {
 changed since, nothing is accepted. A gateway that runs offers them within a second.`,
 		Args: someOf("SERVER"),
 		RunE: p.do(func(_ *cobra.Command, args []string) error {
-			pins, known, err := p.pinnedOf(args[0])
-			if err != nil {
-				return err
-			}
-			chosen, err := chosenPins(&known, args[1:])
+			pins, known, chosen, err := p.chosenPins(args)
 			if err != nil {
 				return err
 			}
@@ -250,7 +242,7 @@ changed since, nothing is accepted. A gateway that runs offers them within a sec
 			if err := pins.Accept(known, p.user(), names...); err != nil {
 				return err
 			}
-			p.printf("%s: accepted %s\n", known.Server, strings.Join(names, ", "))
+			p.printf("%s: accepted %s\n", known.Server, mcptool.Visible(strings.Join(names, ", ")))
 			return nil
 		}),
 	}
@@ -264,11 +256,7 @@ func (p *program) pinsRejectCommand() *cobra.Command {
 		Short: "Leave tools out as they are now, and do not ask about them again",
 		Args:  someOf("SERVER"),
 		RunE: p.do(func(_ *cobra.Command, args []string) error {
-			pins, known, err := p.pinnedOf(args[0])
-			if err != nil {
-				return err
-			}
-			chosen, err := chosenPins(&known, args[1:])
+			pins, known, chosen, err := p.chosenPins(args)
 			if err != nil {
 				return err
 			}
@@ -280,7 +268,7 @@ func (p *program) pinsRejectCommand() *cobra.Command {
 			if err := pins.Reject(known, p.user(), names...); err != nil {
 				return err
 			}
-			p.printf("%s: left out %s\n", known.Server, strings.Join(names, ", "))
+			p.printf("%s: left out %s\n", known.Server, mcptool.Visible(strings.Join(names, ", ")))
 			return nil
 		}),
 	}
