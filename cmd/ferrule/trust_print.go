@@ -45,7 +45,7 @@ func (p *program) printScreen(s *trustScreen, all bool) {
 		first, _, _ := strings.Cut(t.Description, "\n")
 		stands := t.Stands
 		if t.Rule != "" && stands != becomes("ask") {
-			stands += ", " + strings.TrimPrefix("by "+t.Rule, "by by ")
+			stands += ", " + "by " + t.Rule
 		}
 		table = append(table, []string{
 			strconv.Itoa(t.Number), name + mark, cmp.Or(strings.Join(t.Says, ", "), "says nothing"), stands, strconv.Itoa(t.Tokens), terminal.Brief(first, 60),

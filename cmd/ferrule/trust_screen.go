@@ -141,7 +141,7 @@ func (t *trustee) fill(s *trustScreen, grants []policy.Grant) {
 		} else {
 			one.Reads, one.Stands = false, standsNotOffered
 			if pin.Rejected != "" {
-				one.Stands, one.Rule = standsOut, "by "+pin.Rejected
+				one.Stands, one.Rule = standsOut, mcptool.Visible(pin.Rejected)
 			}
 		}
 		s.Tools = append(s.Tools, one)
