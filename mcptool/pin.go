@@ -91,6 +91,8 @@ type Pinned struct {
 	Identity string
 	First    time.Time // when it was first seen
 	Tools    []Pin     // by name
+	// Answer is what was last answered for the server as a whole; nil: nobody has.
+	Answer *PinAnswer
 
 	file string
 }

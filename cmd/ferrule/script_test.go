@@ -47,7 +47,7 @@ var update = flag.Bool("update", false, "write what the commands of testdata/*.t
 //
 // and what follows is what it prints: standard error behind "! ", and the exit
 // status, where it is not 0, in brackets. For the names of writers, for keys and for
-// the time of a head, which are others each time, stand WRITER, KEY and TIME. $DIR is
+// the time of a head, which are others each time, stand WRITER, KEY and TIME; SHOWN is the digest of trust. $DIR is
 // the folder of the script. In files $SERVER is a program that is an MCP server where FERRULE_TEST_SERVER is set (and GORACE:
 // testServer says why).
 func TestScripts(t *testing.T) {
@@ -214,6 +214,7 @@ func nameless(text string) string {
 	text = regexp.MustCompile(`\bcall-[a-z2-7]{8}\b`).ReplaceAllString(text, "SESSION")
 	text = regexp.MustCompile(`(?m)(^|undo of |before |undo )[a-z2-7]{10}( |,|$)`).ReplaceAllString(text, "${1}CHANGE${2}")
 	text = regexp.MustCompile(`\b[a-z2-7]{12}-\d+\.`).ReplaceAllString(text, "RUN.")
+	text = regexp.MustCompile(`\bt[0-9a-f]{12}\b`).ReplaceAllString(text, "SHOWN")
 	text = regexp.MustCompile(`"took_ms":\d+`).ReplaceAllString(text, `"took_ms":0`)
 	text = regexp.MustCompile(`\b[A-Z2-7]{26}\b`).ReplaceAllString(text, "WRITER")
 	text = regexp.MustCompile(`\bq[\w-]{16}\b`).ReplaceAllString(text, "QUESTION")
