@@ -60,6 +60,7 @@ type newcomer struct {
 	w                  *world
 	s                  *score
 	dir, work, address string
+	servers            []upstream
 	up                 *process
 	asked              []string
 }
@@ -84,6 +85,7 @@ func (w *world) newcomer(ctx context.Context, s *score) (*newcomer, error) {
 		if r.name == "files" {
 			r.command[1] = filepath.Join(n.packages(), "dist", "index.js")
 		}
+		n.servers = append(n.servers, r.upstream)
 		servers[r.name] = object{"command": r.command[0], "args": r.command[1:], "env": r.env}
 	}
 	text, err := json.Marshal(object{"mcpServers": servers})
@@ -132,7 +134,7 @@ func (n *newcomer) start(ctx context.Context) error {
 	if n.up, err = n.w.start("ferrule up", cmd); err != nil {
 		return err
 	}
-	return until(ctx, n.up, time.Minute, func(ctx context.Context) error { return listed(ctx, n.url(), n.w.realServers(n.work)) })
+	return until(ctx, n.up, time.Minute, func(ctx context.Context) error { return listed(ctx, n.url(), n.servers) })
 }
 
 func (n *newcomer) url() string { return "http://" + n.address + "/mcp" }

@@ -64,8 +64,8 @@ func (n *newcomer) trust(ctx context.Context, server string, a trustAnswer) (sho
 	return shown, err
 }
 
-// question is what waits for a person.
-type question struct {
+// openQuestion is what waits for a person.
+type openQuestion struct {
 	ID, Tool, Input, Preview, Reason string
 	Source                           struct{ Name string }
 }
@@ -91,7 +91,7 @@ func (n *newcomer) person(ctx context.Context) error {
 	return nil
 }
 
-func (n *newcomer) waiting(ctx context.Context) (all []question, err error) {
+func (n *newcomer) waiting(ctx context.Context) (all []openQuestion, err error) {
 	text, err := n.ferrule(ctx, "approvals", "--json")
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &all)
@@ -100,7 +100,7 @@ func (n *newcomer) waiting(ctx context.Context) (all []question, err error) {
 }
 
 // allow says yes: one question.
-func (n *newcomer) allow(ctx context.Context, q question) error {
+func (n *newcomer) allow(ctx context.Context, q openQuestion) error {
 	n.asked = append(n.asked, q.Tool+" "+q.Input)
 	n.s.hold("the question about "+q.Tool+": which tool, of which server, with what, and why", q.Tool != "" && q.Source.Name != "" && q.Input != "" && q.Reason != "", q, nil)
 	_, err := n.ferrule(ctx, "approvals", "allow", q.ID)
@@ -138,7 +138,7 @@ func (n *newcomer) update(ctx context.Context, again trustAnswer) error {
 	if err := n.start(ctx); err != nil {
 		return err
 	}
-	var waiting []question
+	var waiting []openQuestion
 	if err := until(ctx, n.up, 30*time.Second, func(ctx context.Context) error {
 		if waiting, err = n.waiting(ctx); err == nil && len(waiting) == 0 {
 			err = fmt.Errorf("nobody is asked about the update")

@@ -19,7 +19,7 @@ func (n *newcomer) answers() map[string]trustAnswer {
 			"read_text_file", "list_directory", "search_files", "get_file_info", "directory_tree", "list_allowed_directories",
 			"write_file", "edit_file", "create_directory",
 		}},
-		"memory": {"these", []string{"read_graph", "search_nodes", "open_nodes", "create_entities", "create_relations", "add_observations"}},
+		"memory":   {"these", []string{"read_graph", "search_nodes", "open_nodes", "create_entities", "create_relations", "add_observations"}},
 		"thinking": {"these", []string{"sequentialthinking"}},
 		"git":      {"these", []string{"git_status", "git_log", "git_show", "git_diff", "git_blame", "git_add", "git_commit"}},
 		"dbhub":    {"reads", nil},
@@ -65,9 +65,9 @@ func (n *newcomer) after() []workCall {
 		writing("memory__add_observations", object{"observations": []object{{"entityName": "Ann", "contents": []string{"hums"}}}}),
 		reading("memory__open_nodes", object{"names": []string{"Ann"}}),
 		writing("memory__create_entities", object{"entities": []object{{"name": "Tea", "entityType": "drink", "observations": []string{}}}}),
-		writing("git__git_add", object{"path": repo, "files": []string{"."}}),
+		writing("git__git_add", object{"path": repo, "paths": []string{"."}}),
 		writing("git__git_commit", object{"path": repo, "message": "feat: second", "allowEmpty": true}),
 		reading("git__git_diff", object{"path": repo}),
-		reading("git__git_blame", object{"path": repo, "file": "a.txt"}),
+		reading("git__git_blame", object{"path": repo, "filePath": "a.txt"}),
 	}
 }
