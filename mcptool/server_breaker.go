@@ -40,6 +40,7 @@ type breaker struct {
 	pause   time.Duration
 	until   time.Time // nobody passes; zero: all do
 	probing bool      // one that may show that it is well again
+	lost    bool      // the last had no connection
 }
 
 // passage is one request that was let through.
@@ -99,7 +100,7 @@ func (p passage) fail(why, cause string, kind failing) {
 	}
 	b.failed++
 	b.mixed = b.mixed || b.failed > 1 && b.why != why
-	b.last, b.why, b.cause = now, why, cause
+	b.last, b.why, b.cause, b.lost = now, why, cause, kind == wasLost
 	if b.failed < cmp.Or(p.s.BreakerAfter, breakerAfter) && !p.probe {
 		return
 	}
@@ -107,6 +108,16 @@ func (p passage) fail(why, cause string, kind failing) {
 	b.pause = min(max(2*b.pause, first), max(longBreak, first))
 	b.until = now.Add(b.pause)
 	p.s.fault(faultPaused, fmt.Sprintf("%s; for %s", b.told(), b.pause))
+}
+
+// there is called when the server was reached anew: where it was lost, the next
+// request may try it.
+func (b *breaker) there() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now := time.Now(); b.lost && b.until.After(now) {
+		b.until = now
+	}
 }
 
 // told is why nobody passes. The mutex is held.
@@ -160,7 +171,7 @@ func failingOf(ctx context.Context, err error) (why string, kind failing) {
 	case errors.As(err, &late):
 		return fmt.Sprintf("got no answer within %s", late.after), wasLate
 	case ctx.Err() != nil, errors.Is(err, errUnauthorized), errors.Is(err, errBusy), errors.Is(err, errExpired), errors.Is(err, errNoInput),
-		errors.Is(err, errClosed), errors.Is(err, errLaneClosed), errors.Is(err, errWardClosed), unsafely(err):
+		errors.As(err, new(*downError)), errors.Is(err, errClosed), errors.Is(err, errLaneClosed), errors.Is(err, errWardClosed), unsafely(err):
 		return "", saidNothing
 	case errors.Is(err, errUnreachable):
 		return "could not reach it", wasLost

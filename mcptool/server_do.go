@@ -85,9 +85,9 @@ func (s *server) send(ctx context.Context, x *asking, method string, params json
 		if err != nil {
 			return nil, oldEra, err
 		}
-		if !x.noted {
+		if how := s.isolation(); how != "" && !x.noted {
 			x.noted = true
-			x.env.Isolated(s.isolation())
+			x.env.Isolated(how)
 		}
 		spoken := c.link.greeting().era
 		x.clock.start()

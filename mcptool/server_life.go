@@ -157,8 +157,16 @@ func (s *server) down() error {
 	if s.state != stateWaiting {
 		return nil
 	}
-	return s.broken
+	if s.broken == nil {
+		return nil
+	}
+	return &downError{s.broken}
 }
+
+// downError is why a process was not even tried.
+type downError struct{ error }
+
+func (e *downError) Unwrap() error { return e.error }
 
 // jitter is a time from three quarters to the whole of d: many that were cut off
 // at once do not all come back at once.
@@ -189,6 +197,7 @@ func (s *server) connection(ctx context.Context) (lasted time.Duration, err erro
 		return 0, err
 	}
 	defer l.close()
+	s.breaker.there()
 	began := time.Now()
 	s.mu.Lock()
 	s.link, s.said = l, l.greeting()
