@@ -14,6 +14,9 @@ const methodCall = "tools/call"
 
 // run is the Run of a server's tool, by the server's own name for it.
 func (s *server) run(ctx context.Context, name string, a tool.Args) (tool.Result, error) {
+	if err := s.tooMuch(a); err != nil {
+		return tool.Result{}, err
+	}
 	x := exchangeFrom(ctx)
 	if x == nil {
 		own, done := s.ownExchange(ctx)
@@ -22,6 +25,9 @@ func (s *server) run(ctx context.Context, name string, a tool.Args) (tool.Result
 	}
 	result, err := s.do(ctx, x, methodCall, callParams(x.params(), name, a))
 	if err == nil {
+		if err := s.tooLarge(result); err != nil {
+			return tool.Result{}, err
+		}
 		made, err := callResult(result)
 		x.finished(answered{raw: result, result: made, err: err})
 		return made, err
@@ -49,9 +55,11 @@ func callParams(params json.RawMessage, name string, a tool.Args) json.RawMessag
 
 // failure is what a model is told of a call without a result.
 func (s *server) failure(ctx context.Context, err error) error {
-	fault := (*Fault)(nil)
+	fault, rest := (*Fault)(nil), (*pausedError)(nil)
 	e := &tool.Error{Kind: tool.Failed, Detail: err.Error(), Cause: err}
 	switch {
+	case errors.As(err, &rest):
+		e.Text = fmt.Sprintf("Server %s is not asked now: %s; %s. Nothing was done.", s.Name, rest.why, rest.next())
 	case errors.As(err, &fault):
 		e.Text = fault.Message
 	case errors.Is(err, errTimeout):
@@ -61,6 +69,9 @@ func (s *server) failure(ctx context.Context, err error) error {
 		return err
 	case errors.Is(err, errUnauthorized):
 		e.Text = fmt.Sprintf("Server %s wants a login that it was not given. Nothing was done.", s.Name)
+	case unsafely(err):
+		e.Kind = tool.Sandbox
+		e.Text = fmt.Sprintf("Server %s cannot be isolated as it must be here, so it does not run. Nothing was done.", s.Name)
 	case errors.Is(err, errBusy):
 		e.Text = fmt.Sprintf("Server %s has no room for this call: too many of this or other clients wait for input, or keep it busy. Nothing was done. Try again later.", s.Name)
 	case errors.Is(err, errUnreachable), errors.Is(err, errUnsent):

@@ -23,6 +23,7 @@ const (
 	faultBroken  = "broken"  // a connection, while it was in use
 	faultChanges = "changes" // too many of its lists
 	faultAsked   = "asked"   // its client, where no call ran
+	faultPaused  = "paused"  // it was left alone, as it did not answer
 )
 
 const (
@@ -190,6 +191,8 @@ func faultWord(kind string) string {
 		return "it said that its lists have changed"
 	case faultAsked:
 		return "it asked where no call ran"
+	case faultPaused:
+		return "it was not asked for a while"
 	}
 	return ""
 }
