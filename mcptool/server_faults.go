@@ -20,6 +20,7 @@ import (
 const (
 	faultWrote   = "wrote"   // what is no message, or no answer to anything
 	faultLate    = "late"    // no answer to a call
+	faultLong    = "long"    // an answer that is too long
 	faultBroken  = "broken"  // a connection, while it was in use
 	faultChanges = "changes" // too many of its lists
 	faultAsked   = "asked"   // its client, where no call ran
@@ -184,6 +185,8 @@ func faultWord(kind string) string {
 		return "it wrote what is of no use"
 	case faultLate:
 		return "a call got no answer"
+	case faultLong:
+		return "an answer was not taken"
 	case faultBroken:
 		return "a connection broke"
 	case faultChanges:

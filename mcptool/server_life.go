@@ -183,7 +183,7 @@ func (s *server) connection(ctx context.Context) (lasted time.Duration, err erro
 	s.lacks = [2]bool{} // it may be another program by now
 	s.mu.Unlock()
 	defer survive(s.hub.log(), func(fault error) { err = fault })
-	l, err := s.reach(ctx, s.hub.introduction(), &listener{notified: s.heard, requested: s.asked, faulty: s.wrote})
+	l, err := s.reach(ctx, s.hub.introduction(), &listener{notified: s.heard, requested: s.asked, faulty: s.wrote, most: maxPage})
 	if err != nil {
 		return 0, err
 	}
