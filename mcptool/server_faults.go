@@ -24,6 +24,7 @@ const (
 	faultBroken  = "broken"  // a connection, while it was in use
 	faultChanges = "changes" // too many of its lists
 	faultAsked   = "asked"   // its client, where no call ran
+	faultTools   = "tools"   // are not what was accepted any more
 )
 
 const (
@@ -191,6 +192,8 @@ func faultWord(kind string) string {
 		return "a connection broke"
 	case faultChanges:
 		return "it said that its lists have changed"
+	case faultTools:
+		return "it changed a tool"
 	case faultAsked:
 		return "it asked where no call ran"
 	}

@@ -64,6 +64,7 @@ func newServer(h *Hub, s Server) *server {
 		lists: make(map[string]heldList), changes: make(map[string]int), changed: make(map[string]bool),
 		lanes: make(map[audience]*lane),
 	}
+	made.why = made.beginning()
 	made.settle = sync.OnceFunc(func() { close(made.settled) })
 	return made
 }
@@ -83,7 +84,7 @@ func (s *server) live(ctx context.Context) {
 	defer s.settle()
 	pause := firstPause
 	for {
-		s.enter(stateConnecting, "")
+		s.enter(stateConnecting, s.beginning())
 		lasted, err := s.connection(ctx)
 		if ctx.Err() != nil {
 			return
@@ -106,6 +107,23 @@ func (s *server) live(ctx context.Context) {
 		s.mu.Lock()
 		s.restarts++
 		s.mu.Unlock()
+	}
+}
+
+// beginning is what is waited for first.
+func (s *server) beginning() string {
+	if len(s.Command) > 0 {
+		return "it was started, and has not answered yet"
+	}
+	return "it was called, and has not answered yet"
+}
+
+// doing notes what is waited for next, until the server is ready.
+func (s *server) doing(what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state == stateConnecting {
+		s.why = what
 	}
 }
 
@@ -204,6 +222,7 @@ func (s *server) connection(ctx context.Context) (lasted time.Duration, err erro
 		s.change("prompts")
 		s.change("resources")
 	}
+	s.doing("it has answered, and its tools were asked for")
 	err = s.attend(ctx, l)
 	return time.Since(began), err
 }
@@ -232,6 +251,9 @@ func (s *server) status() Status {
 	}
 	for i, q := range st.Quarantined {
 		st.Quarantined[i] = Quarantined{s.hub.scrub(q.Tool), s.hub.scrub(q.Why)}
+	}
+	if s.state == stateConnecting && s.why != "" {
+		st.Why += fmt.Sprintf(", for %s now", time.Since(s.since).Round(time.Second))
 	}
 	if s.said != nil {
 		st.Era = s.said.version
