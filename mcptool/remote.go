@@ -70,7 +70,7 @@ func (s *server) failure(ctx context.Context, err error) error {
 	case errors.Is(err, errNoInput):
 		e.Text = err.Error()
 	case errors.Is(err, errLong):
-		e.Text = fmt.Sprintf("The answer of server %s was not taken: %s. The call has run. Ask for less at once.", s.Name, long(err))
+		e.Text = fmt.Sprintf("The answer of server %s was not taken: %s. The call has run: ask for less.", s.Name, long(err))
 	default:
 		e.Text = fmt.Sprintf("The connection to server %s broke while the call ran. It may or may not have happened.", s.Name)
 	}
