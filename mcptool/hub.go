@@ -61,7 +61,7 @@ type Status struct {
 	Tools    int    // that are offered
 	Restarts int
 	Since    time.Time // in this state
-	Why      string    // of a server that is not ready: what is wrong
+	Why      string    // of a server that is not ready: what is wrong, or waited for
 	Login    string    // how a person lets this program in where it is not, or not enough (Login.Advice)
 	// Quarantined are tools that are not offered, and Quarantined[i].Why says why.
 	Quarantined []Quarantined

@@ -172,7 +172,7 @@ func (h *host) wait(ctx context.Context) {
 		case <-tick.C:
 		}
 		for _, s := range h.hub.Status() {
-			if _, known := h.troubles[s.Name]; s.Why != "" && !known {
+			if _, known := h.troubles[s.Name]; s.Why != "" && s.State != "connecting" && !known {
 				h.troubles[s.Name] = s
 			}
 		}
