@@ -383,7 +383,7 @@ func TestLoginLasts(t *testing.T) {
 				continue
 			}
 			for change, want := range map[string]string{
-				strings.Replace(text, `"seal":"`, `"seal":"AAAA`, 1): "changed, or sealed with another key",
+				strings.Replace(text, `"seal":"`, `"seal":"AAAA`, 1): "its file was changed)",
 				strings.Replace(text, `"seal":"`, `"seal":"%%`, 1):   "damaged",
 				`{"version":1}`: "for another url",
 				`{"version":7}`: "got version 7",
