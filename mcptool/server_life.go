@@ -49,6 +49,7 @@ type server struct {
 	changes  map[string]int      // of each list, ever
 	changed  map[string]bool     // lists, not looked at yet
 	toldOne  bool                // a client, that its tools have changed
+	judged   bool                // tools are what it listed in this process, not the last time
 	faults   faultNotes
 	breaker  breaker
 	lanes    map[audience]*lane
