@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -80,7 +81,7 @@ func (p *Pin) Diff() string {
 	if p.Now == nil {
 		return ""
 	}
-	return diffOf(p.Accepted, p.Now)
+	return diffOf(p.Accepted, p.Now, math.MaxInt)
 }
 
 // Pinned is what is known of the tools of one server.

@@ -51,7 +51,7 @@ At a terminal the answer is asked for. Elsewhere --answer gives it, and --as bin
 what was shown: where a tool is another by then, nothing is done.`,
 		Example: `  ferrule trust github
   ferrule trust github --answer reads
-  ferrule trust github --answer these --tools get_issue,create_issue --as t0123456789ab
+  ferrule trust github --answer these --tools get_issue,create_issue --as t0123456789abcdef0123456789abcdef
   ferrule trust github --answer out --tools delete_repo`,
 		Args:              exactly("SERVER"),
 		RunE:              p.do(func(cmd *cobra.Command, args []string) error { return p.trust(cmd, args[0], &f) }),

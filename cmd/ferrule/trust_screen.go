@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -271,5 +270,5 @@ func (s *trustScreen) digest() string {
 	}
 	slices.Sort(ids)
 	line(ids...)
-	return "t" + hex.EncodeToString(h.Sum(nil))[:12]
+	return "t" + shownDigest(h.Sum(nil))
 }
