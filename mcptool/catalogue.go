@@ -80,6 +80,7 @@ func (s *server) listTools(ctx context.Context, l link) (ttl time.Duration, err 
 			return 0, err
 		}
 	}
+	s.doing(fmt.Sprintf("its %d tools are being checked", len(p.items)))
 	made := s.catalogue(ctx, p.items)
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)

@@ -42,6 +42,9 @@ func (s *server) define(t *listedTool) error {
 	if len(t.raw) > maxDefinition { // soon: reading it is what costs
 		return fmt.Errorf("definition: got %d bytes, want at most %d", len(t.raw), maxDefinition)
 	}
+	if deeper(t.raw, maxDefinitionDepth) { // soon, too: so is looking into it
+		return fmt.Errorf("definition: it is nested more than %d deep", maxDefinitionDepth)
+	}
 	if key, twice := repeated(t.raw); twice {
 		return fmt.Errorf("definition: %q is there twice: who reads it may take either", short(key))
 	}

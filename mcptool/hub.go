@@ -19,6 +19,9 @@ import (
 type Hub struct {
 	Runtime *ferrule.Runtime
 	Servers []Server
+	// Others are names of servers that are not connected to here: names of tools that
+	// begin as theirs do are imitations all the same.
+	Others []string
 	// Cache is a folder where the last known lists are kept, so that they can be
 	// offered before a server has answered. "": they are not kept.
 	Cache string
@@ -58,7 +61,7 @@ type Status struct {
 	Tools    int    // that are offered
 	Restarts int
 	Since    time.Time // in this state
-	Why      string    // of a server that is not ready: what is wrong
+	Why      string    // of a server that is not ready: what is wrong, or waited for
 	Login    string    // how a person lets this program in where it is not, or not enough (Login.Advice)
 	// Quarantined are tools that are not offered, and Quarantined[i].Why says why.
 	Quarantined []Quarantined

@@ -92,6 +92,7 @@ func (s *server) pin(ctx context.Context, c *catalogue) {
 			return // nothing was seen yet
 		}
 	}
+	began := time.Now()
 	kept, err := s.sighted(ctx, c)
 	if err != nil {
 		why := "its pins cannot be used, so that nobody knows whether it has changed: " + err.Error()
@@ -123,6 +124,10 @@ func (s *server) pin(ctx context.Context, c *catalogue) {
 			c.block(i, t, "it is not pinned")
 			continue
 		}
+		if by := kept.leftOut(t.name); by != "" {
+			c.block(i, t, outAdvice(by, s.Name))
+			continue
+		}
 		switch state, why := e.state(); state {
 		case PinAccepted, PinGone:
 		case PinNew:
@@ -130,6 +135,10 @@ func (s *server) pin(ctx context.Context, c *catalogue) {
 			again.tool = s.unaccepted(t, fresh)
 			c.tools[i] = &again
 		case PinChanged, PinBlocked:
+			// One that changes back is as it was to who looks then.
+			if state == PinChanged && !e.Waiting.Since.Before(began) {
+				s.fault(faultTools, visibleLine(t.name, 80)+": "+why)
+			}
 			c.block(i, t, why+s.advice())
 		}
 	}

@@ -80,8 +80,18 @@ func (s *server) failure(ctx context.Context, err error) error {
 		e.Text = fmt.Sprintf("Server %s asked for input, which did not come in time, so the call was given up. It may or may not have had an effect.", s.Name)
 	case errors.Is(err, errNoInput):
 		e.Text = err.Error()
+	case errors.Is(err, errLong):
+		e.Text = fmt.Sprintf("The answer of server %s was not taken: %s. The call has run: ask for less.", s.Name, long(err))
 	default:
 		e.Text = fmt.Sprintf("The connection to server %s broke while the call ran. It may or may not have happened.", s.Name)
 	}
 	return e
+}
+
+// long says of an answer that was too long how long it may be.
+func long(err error) string {
+	if e, ok := errors.AsType[*longMessage](err); ok {
+		return e.Error()
+	}
+	return errLong.Error()
 }

@@ -108,6 +108,8 @@ func (s *server) blame(ctx context.Context, err error) {
 	case err == nil || errors.As(err, new(*Fault)) || errors.Is(err, errUnsent) || errors.Is(err, errUnauthorized):
 	case errors.As(err, &late):
 		s.fault(faultLate, late.Error())
+	case errors.Is(err, errLong):
+		s.fault(faultLong, err.Error())
 	case ctx.Err() == nil && !errors.Is(err, errClosed):
 		s.fault(faultBroken, err.Error())
 	}

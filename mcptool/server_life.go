@@ -65,6 +65,7 @@ func newServer(h *Hub, s Server) *server {
 		lists: make(map[string]heldList), changes: make(map[string]int), changed: make(map[string]bool),
 		lanes: make(map[audience]*lane),
 	}
+	made.why = made.beginning()
 	made.settle = sync.OnceFunc(func() { close(made.settled) })
 	return made
 }
@@ -84,7 +85,7 @@ func (s *server) live(ctx context.Context) {
 	defer s.settle()
 	pause := firstPause
 	for {
-		s.enter(stateConnecting, "")
+		s.enter(stateConnecting, s.beginning())
 		lasted, err := s.connection(ctx)
 		if ctx.Err() != nil {
 			return
@@ -107,6 +108,23 @@ func (s *server) live(ctx context.Context) {
 		s.mu.Lock()
 		s.restarts++
 		s.mu.Unlock()
+	}
+}
+
+// beginning is what is waited for first.
+func (s *server) beginning() string {
+	if len(s.Command) > 0 {
+		return "it was started, and has not answered yet"
+	}
+	return "it was called, and has not answered yet"
+}
+
+// doing notes what is waited for next, until the server is ready.
+func (s *server) doing(what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state == stateConnecting {
+		s.why = what
 	}
 }
 
@@ -192,7 +210,7 @@ func (s *server) connection(ctx context.Context) (lasted time.Duration, err erro
 	s.lacks = [2]bool{} // it may be another program by now
 	s.mu.Unlock()
 	defer survive(s.hub.log(), func(fault error) { err = fault })
-	l, err := s.reach(ctx, s.hub.introduction(), &listener{notified: s.heard, requested: s.asked, faulty: s.wrote})
+	l, err := s.reach(ctx, s.hub.introduction(), &listener{notified: s.heard, requested: s.asked, faulty: s.wrote, most: maxPage})
 	if err != nil {
 		return 0, err
 	}
@@ -214,6 +232,7 @@ func (s *server) connection(ctx context.Context) (lasted time.Duration, err erro
 		s.change("prompts")
 		s.change("resources")
 	}
+	s.doing("it has answered, and its tools were asked for")
 	err = s.attend(ctx, l)
 	return time.Since(began), err
 }
@@ -244,6 +263,9 @@ func (s *server) status() Status {
 	}
 	for i, q := range st.Quarantined {
 		st.Quarantined[i] = Quarantined{s.hub.scrub(q.Tool), s.hub.scrub(q.Why)}
+	}
+	if s.state == stateConnecting && s.why != "" {
+		st.Why += fmt.Sprintf(", for %s now", time.Since(s.since).Round(time.Second))
 	}
 	if s.said != nil {
 		st.Era = s.said.version

@@ -63,7 +63,8 @@ func (p *program) connect(ctx context.Context, h *host, state string, o hosting)
 	h.unmade, h.asked = make(map[string]string), make(map[string]bool)
 	h.logins = p.loginsOf(h.config)
 	for _, s := range h.config.Servers {
-		if s.Off || !h.needs(s, o.names) {
+		h.hub.Others = append(h.hub.Others, s.Name)
+		if s.Off || !h.needs(s, o.names) || o.only != "" && s.Name != o.only {
 			continue
 		}
 		h.asked[s.Name] = true
@@ -171,7 +172,7 @@ func (h *host) wait(ctx context.Context) {
 		case <-tick.C:
 		}
 		for _, s := range h.hub.Status() {
-			if _, known := h.troubles[s.Name]; s.Why != "" && !known {
+			if _, known := h.troubles[s.Name]; s.Why != "" && s.State != "connecting" && !known {
 				h.troubles[s.Name] = s
 			}
 		}

@@ -49,6 +49,7 @@ type hosting struct {
 	// are needed; nil: all. Waits: until each server has answered, or some time.
 	servers bool
 	names   []string
+	only    string // the one server that is connected to; "": all
 	waits   bool
 	// Serves: it is for clients, which have tools of their own. The program's tools
 	// are offered where there is no server, or where they are asked for: builtin.

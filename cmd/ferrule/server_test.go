@@ -66,7 +66,8 @@ func testServer(t *testing.T) string {
 }
 
 // serveTest is a small MCP server of the old era. Its tools say what they were given,
-// what a variable of its environment holds, and fail; one cannot be offered.
+// what a variable of its environment holds, and fail; one cannot be offered. Where
+// FERRULE_TEST_TOOLS names a file, its tools are those of the file.
 func serveTest(in io.Reader, out io.Writer) {
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
@@ -88,12 +89,16 @@ func serveTest(in io.Reader, out io.Writer) {
 		switch m.Method {
 		case "initialize":
 			answer["result"] = map[string]any{
-				"protocolVersion": m.Params.Version, "capabilities": map[string]any{"tools": map[string]any{}},
+				"protocolVersion": m.Params.Version, "capabilities": map[string]any{"tools": map[string]any{"listChanged": true}},
 				"serverInfo": map[string]any{"name": "test", "version": "1"},
 			}
 		case "ping":
 			answer["result"] = map[string]any{}
 		case "tools/list":
+			if list, err := os.ReadFile(os.Getenv("FERRULE_TEST_TOOLS")); err == nil {
+				answer["result"] = map[string]any{"tools": json.RawMessage(list)}
+				break
+			}
 			object := map[string]any{"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}}}
 			tools := []any{
 				map[string]any{"name": "echo", "description": cmp.Or(os.Getenv("FERRULE_TEST_SAYS"), "Say it again."), "inputSchema": object, "annotations": map[string]any{"readOnlyHint": true, "openWorldHint": false}},
@@ -116,7 +121,7 @@ func serveTest(in io.Reader, out io.Writer) {
 			case "dial":
 				c, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.Background(), "tcp", text)
 				if err == nil {
-					c.Close()
+					err = c.Close()
 				}
 				text = fmt.Sprint(err)
 			}
@@ -130,6 +135,11 @@ func serveTest(in io.Reader, out io.Writer) {
 		}
 		if _, err := out.Write(append(b, '\n')); err != nil {
 			return
+		}
+		if m.Method == "tools/call" && os.Getenv("FERRULE_TEST_TOOLS") != "" { // the list may be another by now
+			if _, err := io.WriteString(out, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`+"\n"); err != nil {
+				return
+			}
 		}
 	}
 }

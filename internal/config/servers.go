@@ -33,9 +33,12 @@ type Server struct {
 	// registers itself. LoginScopes are asked for; none: what the server names.
 	// LoginPort is where a login comes back to; 0: any. LoginOff: nobody logs in.
 	LoginClient, LoginSecret string
-	LoginScopes              []string
-	LoginPort                int
-	LoginOff                 bool
+	// LoginIssuer is the authorization server to log in at; "": the one of the first
+	// login.
+	LoginIssuer string
+	LoginScopes []string
+	LoginPort   int
+	LoginOff    bool
 	// Trust is the class of the source, in a word; "": mcp.
 	Trust string
 	// Believe are the tools whose annotations count as claims; BelieveAll: all.
