@@ -73,7 +73,7 @@ func (s *server) define(t *listedTool) error {
 		if len(headers) > 0 {
 			ctx = withHeaders(ctx, headers.of(json.RawMessage(a.Text())))
 		}
-		return s.run(ctx, info.Name, a)
+		return s.run(ctx, &info, a)
 	}
 	made, err := withInput(tool.Tool{Info: info, Run: run}, t)
 	if err != nil {

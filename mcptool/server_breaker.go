@@ -162,11 +162,11 @@ const (
 )
 
 // failingOf judges how a request ended. What a server answers is an answer, also
-// where it is an error.
+// where it is an error, or too long.
 func failingOf(ctx context.Context, err error) (why string, kind failing) {
 	late := (*timeoutError)(nil)
 	switch {
-	case err == nil, errors.As(err, new(*Fault)):
+	case err == nil, errors.As(err, new(*Fault)), errors.Is(err, errLong):
 		return "", answeredWell
 	case errors.As(err, &late):
 		return fmt.Sprintf("got no answer within %s", late.after), wasLate
