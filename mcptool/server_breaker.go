@@ -171,7 +171,8 @@ func failingOf(ctx context.Context, err error) (why string, kind failing) {
 	case errors.As(err, &late):
 		return fmt.Sprintf("got no answer within %s", late.after), wasLate
 	case ctx.Err() != nil, errors.Is(err, errUnauthorized), errors.Is(err, errBusy), errors.Is(err, errExpired), errors.Is(err, errNoInput),
-		errors.As(err, new(*downError)), errors.Is(err, errClosed), errors.Is(err, errLaneClosed), errors.Is(err, errWardClosed), unsafely(err):
+		errors.As(err, new(*downError)), errors.Is(err, errClosed), errors.Is(err, errLaneClosed), errors.Is(err, errWardClosed), errors.Is(err, errNotCurrent),
+		errors.Is(err, errUnlisted), unsafely(err):
 		return "", saidNothing
 	case errors.Is(err, errUnreachable):
 		return "could not reach it", wasLost
