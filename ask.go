@@ -66,6 +66,15 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 		c.question = &q
 	}
 	a, waiting, failure := c.use(c.question)
+	if waiting && c.resumed { // a rule may have been made since the question was put
+		if g := c.granted(c.ruling); g != nil {
+			if failure = c.unask(c.question); failure == nil {
+				c.answeredBy(g)
+			}
+			c.question, c.allowed = nil, false
+			return false, false, failure
+		}
+	}
 	if waiting || failure != nil {
 		return waiting, false, failure
 	}

@@ -43,6 +43,9 @@ func (s *server) define(t *listedTool, alike map[string]*tool.Tool) error {
 	if len(t.raw) > maxDefinition { // soon: reading it is what costs
 		return fmt.Errorf("definition: got %d bytes, want at most %d", len(t.raw), maxDefinition)
 	}
+	if deeper(t.raw, maxDefinitionDepth) { // soon, too: so is looking into it
+		return fmt.Errorf("definition: it is nested more than %d deep", maxDefinitionDepth)
+	}
 	if key, twice := repeated(t.raw); twice {
 		return fmt.Errorf("definition: %q is there twice: who reads it may take either", short(key))
 	}
@@ -52,11 +55,12 @@ func (s *server) define(t *listedTool, alike map[string]*tool.Tool) error {
 	t.tidy = tidied(t.raw)
 	t.pin = pinSumOf(t.raw)
 	info := tool.Info{
-		Name: t.name, Description: description(t.tidy), Claims: claimsOf(t.tidy),
+		Name: t.name, Description: description(t.tidy), Claims: s.claimed(t.name, claimsOf(t.tidy)),
 		// The server judges what its schema does not say, keeps its own time (it is
 		// stopped while a client is asked) and is told when a call is given up.
 		Open: true, Timeout: tool.Unlimited, Cancel: true, Cooperative: true,
-		Pin: t.pin.digest,
+		// N2: it runs in another process, or elsewhere.
+		Pin: t.pin.digest, Isolation: "process",
 	}
 	if always, ok := metaMember(t.tidy, "anthropic/alwaysLoad"); ok {
 		info.AlwaysLoad = kindOf(always) == 't'
@@ -70,7 +74,7 @@ func (s *server) define(t *listedTool, alike map[string]*tool.Tool) error {
 		if len(headers) > 0 {
 			ctx = withHeaders(ctx, headers.of(json.RawMessage(a.Text())))
 		}
-		return s.run(ctx, info.Name, a)
+		return s.run(ctx, &info, a)
 	}
 	made, err := withInput(tool.Tool{Info: info, Run: run}, t, alike)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -80,7 +81,7 @@ func (p *Pin) Diff() string {
 	if p.Now == nil {
 		return ""
 	}
-	return diffOf(p.Accepted, p.Now)
+	return diffOf(p.Accepted, p.Now, math.MaxInt)
 }
 
 // Pinned is what is known of the tools of one server.
@@ -91,6 +92,8 @@ type Pinned struct {
 	Identity string
 	First    time.Time // when it was first seen
 	Tools    []Pin     // by name
+	// Answer is what was last answered for the server as a whole; nil: nobody has.
+	Answer *PinAnswer
 
 	file string
 }

@@ -59,7 +59,7 @@ func (e *pinEntry) preview() string {
 	if e.Accepted != nil {
 		accepted = e.Accepted.Definition
 	}
-	for line := range strings.Lines(diffOf(accepted, e.Waiting.Definition)) {
+	for line := range strings.Lines(diffOf(accepted, e.Waiting.Definition, maxPreview)) {
 		b.WriteString("    " + strings.TrimSuffix(line, "\n") + "\n")
 	}
 	return b.String()

@@ -25,6 +25,7 @@ type pinFile struct {
 	Identity string       `json:"identity"`
 	First    time.Time    `json:"first"`
 	Question *pinQuestion `json:"question,omitempty"` // that is open
+	Answer   *PinAnswer   `json:"answer,omitempty"`   // for the server as a whole; never changed, only replaced
 	Tools    []pinEntry   `json:"tools"`              // by name
 }
 

@@ -251,7 +251,7 @@ func (f *pinFile) asks() []*pinEntry {
 	blocked := false
 	for i := range f.Tools {
 		e := &f.Tools[i]
-		if e.Waiting == nil || e.Waiting.Rejected != "" {
+		if e.Waiting == nil || e.Waiting.Rejected != "" || f.leftOut(e.Tool) != "" {
 			continue
 		}
 		state, _ := e.state()
@@ -266,7 +266,7 @@ func (f *pinFile) asks() []*pinEntry {
 
 // pinned is what is kept, for who looks at it.
 func (f *pinFile) pinned(path string) Pinned {
-	all := Pinned{Server: f.Server, Identity: f.Identity, First: f.First, Tools: make([]Pin, len(f.Tools)), file: path}
+	all := Pinned{Server: f.Server, Identity: f.Identity, First: f.First, Tools: make([]Pin, len(f.Tools)), Answer: f.Answer, file: path}
 	for i := range f.Tools {
 		e := &f.Tools[i]
 		p := Pin{Tool: e.Tool}
@@ -277,6 +277,10 @@ func (f *pinFile) pinned(path string) Pinned {
 		if w := e.Waiting; w != nil {
 			p.Now, p.Digest, p.Findings, p.Since, p.By = w.Definition, w.Digest, w.Findings, w.Since, ""
 			p.Rejected, p.RenameOf = w.Rejected, w.RenameOf
+		}
+		if by := f.leftOut(e.Tool); by != "" && p.State != PinGone {
+			p.State, p.Rejected = PinBlocked, by
+			p.Why = strings.TrimPrefix(p.Why+"; "+outAdvice(by, f.Server), "; ")
 		}
 		all.Tools[i] = p
 	}

@@ -124,6 +124,10 @@ func (s *server) pin(ctx context.Context, c *catalogue) {
 			c.block(i, t, "it is not pinned")
 			continue
 		}
+		if by := kept.leftOut(t.name); by != "" {
+			c.block(i, t, outAdvice(by, s.Name))
+			continue
+		}
 		switch state, why := e.state(); state {
 		case PinAccepted, PinGone:
 		case PinNew:

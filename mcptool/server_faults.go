@@ -24,6 +24,7 @@ const (
 	faultBroken  = "broken"  // a connection, while it was in use
 	faultChanges = "changes" // too many of its lists
 	faultAsked   = "asked"   // its client, where no call ran
+	faultPaused  = "paused"  // it was left alone, as it did not answer
 	faultTools   = "tools"   // are not what was accepted any more
 )
 
@@ -196,6 +197,8 @@ func faultWord(kind string) string {
 		return "it changed a tool"
 	case faultAsked:
 		return "it asked where no call ran"
+	case faultPaused:
+		return "it was not asked for a while"
 	}
 	return ""
 }

@@ -52,14 +52,16 @@ type server struct {
 	changes    map[string]int      // of each list, ever
 	changed    map[string]bool     // lists, not looked at yet
 	toldOne    bool                // a client, that its tools have changed
+	judged     bool                // tools are what it listed in this process, not the last time
 	faults     faultNotes
+	breaker    breaker
 	lanes      map[audience]*lane
 	children   int // processes of clients
 	closed     bool
 }
 
 func newServer(h *Hub, s Server) *server {
-	s.scrub, s.ward = h.scrub, &h.ward
+	s.scrub, s.ward, s.isolated = h.scrub, &h.ward, new(isolation)
 	made := &server{
 		Server: s, hub: h,
 		settled: make(chan struct{}), wake: make(chan struct{}, 1), listing: make(chan struct{}, 1),
@@ -177,8 +179,16 @@ func (s *server) down() error {
 	if s.state != stateWaiting {
 		return nil
 	}
-	return s.broken
+	if s.broken == nil {
+		return nil
+	}
+	return &downError{s.broken}
 }
+
+// downError is why a process was not even tried.
+type downError struct{ error }
+
+func (e *downError) Unwrap() error { return e.error }
 
 // jitter is a time from three quarters to the whole of d: many that were cut off
 // at once do not all come back at once.
@@ -209,6 +219,7 @@ func (s *server) connection(ctx context.Context) (lasted time.Duration, err erro
 		return 0, err
 	}
 	defer l.close()
+	s.breaker.there()
 	began := time.Now()
 	s.mu.Lock()
 	s.link, s.said = l, l.greeting()
@@ -243,11 +254,13 @@ func (s *server) enter(state, why string) {
 }
 
 func (s *server) status() Status {
+	paused := s.hub.scrub(s.paused())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Status{
 		Name: s.Name, State: s.state, Tools: len(s.tools.offered()), Restarts: s.restarts, Since: s.since, Why: s.hub.scrub(s.why), Login: s.hub.scrub(s.access.due()),
 		Quarantined: slices.Clone(s.tools.bad), Faults: s.faults.told(),
+		Paused: paused, Isolation: s.isolation(), Notes: s.unheard(),
 	}
 	for i, text := range st.Faults {
 		st.Faults[i] = s.hub.scrub(text)

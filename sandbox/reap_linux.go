@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"syscall"
@@ -138,26 +139,40 @@ func (k *keeper) watch() {
 	for _, j := range k.jobs {
 		byTag[j.tag] = j
 	}
-	memory, count := make(map[*job]int64), make(map[*job]int)
+	of := make(map[*job][]int, len(k.jobs))
 	for _, pid := range processes() {
 		tag, err := tagOf(pid)
-		if j := byTag[tag]; err == nil && j != nil {
-			memory[j] += memoryOf(pid)
-			count[j]++
+		j := byTag[tag]
+		if err != nil || j == nil {
+			continue
+		}
+		// What multiplies is ended before anything else is looked at: to read how
+		// much memory each of thousands has takes longer than they need to double.
+		if of[j] = append(of[j], pid); len(of[j]) == j.processes+1 {
+			k.exceeded(j, "processes")
 		}
 	}
-	for _, j := range k.jobs {
-		j.peak = max(j.peak, memory[j])
-		switch {
-		case j.why != "":
-		case memory[j] > j.memory:
-			j.why = "memory"
-		case count[j] > j.processes:
-			j.why = "processes"
+	for j, pids := range of {
+		if j.why != "" {
+			k.exceeded(j, j.why) // again, until it has ended
+			continue
 		}
-		if j.why != "" && !j.ended {
-			k.send(j, syscall.SIGKILL)
+		var memory int64
+		for _, pid := range pids {
+			memory += memoryOf(pid)
 		}
+		j.peak = max(j.peak, memory)
+		if memory > j.memory {
+			k.exceeded(j, "memory")
+		}
+	}
+}
+
+// exceeded ends a command for what it has too much of.
+func (k *keeper) exceeded(j *job, what string) {
+	j.why = cmp.Or(j.why, what)
+	if !j.ended {
+		k.send(j, syscall.SIGKILL)
 	}
 }
 

@@ -163,13 +163,21 @@ func (p *program) chosenPins(args []string) (pins *mcptool.Pins, known mcptool.P
 	return pins, known, chosen, nil
 }
 
-// pinsAs names exactly these definitions.
-func pinsAs(pins []mcptool.Pin) string {
+// shownBits is how much of a digest a person is given, and gives back: the server
+// chooses what is digested, so that less could be made to name two things at once.
+const shownBits = 128
+
+// shownDigest is a digest as it is shown.
+func shownDigest(sum []byte) string { return hex.EncodeToString(sum[:shownBits/8]) }
+
+// pinsAs names exactly these definitions, of a server that is reached in one way.
+func pinsAs(of *mcptool.Pinned, pins []mcptool.Pin) string {
 	h := sha256.New()
+	fmt.Fprintf(h, "%q %q\n", of.Server, of.Identity)
 	for _, t := range pins {
-		fmt.Fprintf(h, "%d %s %s\n", len(t.Tool), t.Tool, t.Digest)
+		fmt.Fprintf(h, "%q %q\n", t.Tool, t.Digest)
 	}
-	return hex.EncodeToString(h.Sum(nil))[:12]
+	return shownDigest(h.Sum(nil))
 }
 
 // someOf wants arguments, the first of which has a name.
@@ -203,7 +211,7 @@ func (p *program) pinsDiffCommand() *cobra.Command {
 					p.printf("    %s\n", strings.TrimRight(line, "\n"))
 				}
 			}
-			p.printf("\nTo accept exactly this: ferrule pins accept %s --as %s\n", strings.Join(args, " "), pinsAs(chosen))
+			p.printf("\nTo accept exactly this: ferrule pins accept %s --as %s\n", strings.Join(args, " "), pinsAs(&known, chosen))
 			return nil
 		}),
 	}
@@ -229,7 +237,7 @@ changed since, nothing is accepted. A gateway that runs offers them within a sec
 			if err != nil {
 				return err
 			}
-			switch got := pinsAs(chosen); {
+			switch got := pinsAs(&known, chosen); {
 			case len(chosen) == 0:
 				p.printf("%s: nothing waits\n", known.Server)
 				return nil
