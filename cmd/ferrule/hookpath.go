@@ -58,13 +58,7 @@ func (k *clientCall) permit(a clientArgs) tool.Decision {
 		if k.kind == clientWrites {
 			return k.guarded(at)
 		}
-		for _, name := range []string{"pattern", "glob"} {
-			if text, _ := a.text(name); k.name != "Grep" || name != "pattern" {
-				if strings.Contains(strings.ToLower(text), ".ferrule") {
-					return k.closed(text)
-				}
-			}
-		}
+		return k.searches(a, at)
 	case clientShell:
 		line, _ := a.text("command")
 		return k.guardedLine(line)
