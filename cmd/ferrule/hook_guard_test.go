@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What an operator's programs run is theirs, also where an interpreter runs it.
+func TestHookScripts(t *testing.T) {
+	t.Parallel()
+	l := newHookLab(t, `policy: {allow: ["Write", "Edit"]}
+hooks: [{name: guard, command: [sh, guard.sh], only: {names: [Nothing]}}]
+servers: {s: {command: node, args: [--require=./pre.js, srv.js, .]}}
+`)
+	for _, name := range []string{"guard.sh", "srv.js", "pre.js", "other.js"} {
+		l.write(t, name, "x\n")
+	}
+	l.env = append(l.env, "CLAUDE_CONFIG_DIR="+filepath.Join(l.dir, "conf"))
+	for _, tt := range []struct{ about, file, want string }{
+		{"Y1 the script of a hook", "guard.sh", "ask"},
+		{"Y1 the script of a server", "srv.js", "ask"},
+		{"Y1 one behind a flag", "pre.js", "ask"},
+		{"Y1 no other file", "other.js", "allow"},
+		{"Y1 the client's settings where a variable says that they are", "conf/settings.json", "ask"},
+		{"Y1 and its servers", "conf/.claude.json", "ask"},
+		{"Y1 a skill, which can bring hooks", ".claude/skills/x/SKILL.md", "ask"},
+		{"Y1 an agent", ".claude/agents/x.md", "ask"},
+		{"Y1 a command", ".claude/commands/x.md", "ask"},
+		{"Y1 a plugin of the user", "home/.claude/plugins/x/y.json", "ask"},
+		{"Y1 no other file of the client", ".claude/notes.md", "allow"},
+	} {
+		t.Run(tt.about, func(t *testing.T) {
+			t.Parallel()
+			if got := l.before(t, "Write", `{"file_path":"$DIR/`+tt.file+`","content":"y"}`, "default"); got.Decision != tt.want {
+				t.Errorf("%s: got %+v, want %s", tt.file, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestHookSandbox(t *testing.T) {
+	t.Parallel()
+	l := newHookLab(t, `policy: {allow: ["Bash(go test*)"]}`)
+	t.Run("Y1 no wildcard covers leaving the client's sandbox", func(t *testing.T) {
+		t.Parallel()
+		if got := l.before(t, "Bash", `{"command":"go test ./...","dangerouslyDisableSandbox":true}`, "default"); got.Decision != "ask" || !strings.Contains(got.Reason, "sandbox") {
+			t.Errorf("got %+v, want ask", got)
+		}
+	})
+	t.Run("P2 staying in it is covered", func(t *testing.T) {
+		t.Parallel()
+		if got := l.before(t, "Bash", `{"command":"go test ./...","dangerouslyDisableSandbox":false}`, "default"); got.Decision != "allow" {
+			t.Errorf("got %+v, want allow", got)
+		}
+	})
+}
+
+// The rules are those of the project, never those of the folder that a call has gone to.
+func TestHookFolder(t *testing.T) {
+	t.Parallel()
+	l := newHookLab(t, `policy: {allow: ["*"]}`)
+	l.env = l.env[:2] // without CLAUDE_PROJECT_DIR
+	for about, flags := range map[string][]string{"Y1 no folder is none": nil, "Y1 nor is an empty one": {""}, "Y1 nor one that depends on where the shell stands": {"."}} {
+		t.Run(about, func(t *testing.T) {
+			t.Parallel()
+			if got := l.before(t, "Bash", `{"command":"touch x"}`, "default", flags...); got.Decision != "deny" || !strings.Contains(got.Reason, "folder") {
+				t.Errorf("got %+v, want deny, and what is missing", got)
+			}
+		})
+	}
+}
+
+func TestHookEnds(t *testing.T) {
+	t.Parallel()
+	t.Run("L1 one that was ended says so", func(t *testing.T) {
+		t.Parallel()
+		l := newHookLab(t, "")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		p := &program{environ: l.env, dir: l.dir, now: time.Now, helper: helper}
+		p.out, p.errs = &shown{to: new(bytes.Buffer)}, &shown{to: new(bytes.Buffer)}
+		if v := p.hookBefore(ctx, hooking{}, hookEvent{Tool: "TodoRead", Session: "s"}, nil); v.Decision != "deny" || !strings.Contains(v.Reason, "it was ended") {
+			t.Errorf("got %+v, want that it was ended", v)
+		}
+	})
+}
