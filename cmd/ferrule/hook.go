@@ -209,12 +209,12 @@ func (j *hookJudge) decide(ctx context.Context, h *host) (hookVerdict, error) {
 			name = r.Name
 		}
 	}
-	given := tool.Call{ID: j.ev.Use, Name: name, Input: j.ev.Input}
+	given := tool.Call{ID: j.ev.Use, Name: name, Input: j.call.input()}
 	options := ferrule.TurnOptions{HandBack: true}
 	caller := tool.Caller{Session: j.ev.Session, Client: hookClient, Agent: j.ev.Agent, Attended: true}
 	if j.f.wait > 0 {
 		caller.Run = leftRun
-		left, err := h.left(ctx, j.p.now(), hookClient, j.ev.Session, name, string(j.ev.Input))
+		left, err := h.left(ctx, j.p.now(), hookClient, j.ev.Session, name, string(given.Input))
 		if err != nil {
 			return hookVerdict{}, err
 		}
@@ -316,6 +316,7 @@ func asksItsUser(mode string) bool {
 
 // changed are arguments that are others than those given; nil: they are the same.
 func (j *hookJudge) changed(now string) []byte {
+	now = withoutPlace(now)
 	if given := cmp.Or(string(j.ev.Input), "{}"); schema.Canonical(now) == schema.Canonical(given) {
 		return nil
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -85,6 +87,63 @@ func TestHookEnds(t *testing.T) {
 		p.out, p.errs = &shown{to: new(bytes.Buffer)}, &shown{to: new(bytes.Buffer)}
 		if v := p.hookBefore(ctx, hooking{}, hookEvent{Tool: "TodoRead", Session: "s"}, nil); v.Decision != "deny" || !strings.Contains(v.Reason, "it was ended") {
 			t.Errorf("got %+v, want that it was ended", v)
+		}
+	})
+}
+
+// A yes to a line is one to it where the shell stands: the model moves that.
+func TestHookWhere(t *testing.T) {
+	t.Parallel()
+	in := func(t *testing.T, l *hookLab, folder, line string, flags ...string) string {
+		t.Helper()
+		event := strings.Replace(l.event(beforeUse, "Bash", fmt.Sprintf(`{"command":%q}`, line), "default", "toolu_1"), `"cwd":"`+filepath.ToSlash(l.dir), `"cwd":"`+filepath.ToSlash(filepath.Join(l.dir, folder)), 1)
+		out, errs, code := l.run(t, event, append([]string{"hook", "claude-code"}, flags...)...)
+		var a hookAnswer
+		if code != 0 || json.Unmarshal([]byte(out), &a) != nil || a.Specific == nil || a.Specific.Input != nil {
+			t.Fatalf("got %d, %s%s, want an answer with the arguments as they are", code, out, errs)
+		}
+		return a.Specific.Decision
+	}
+	lab := func(t *testing.T, yaml string) *hookLab {
+		t.Helper()
+		l := newHookLab(t, yaml)
+		l.write(t, "src/x", "x")
+		l.write(t, "lib/x", "x")
+		return l
+	}
+	t.Run("P5 for the session, these arguments", func(t *testing.T) {
+		t.Parallel()
+		l := lab(t, "")
+		in(t, l, "src", "make $x", "--wait", "1ms")
+		l.answers(t, "allow", l.pending(t), "--session", "1", "--second-key")
+		for folder, want := range map[string]string{"src": "allow", "lib": "ask", ".": "ask"} {
+			if got := in(t, l, folder, "make $x"); got != want {
+				t.Errorf("in %s: got %s, want %s", folder, got, want)
+			}
+		}
+	})
+	t.Run("P5 an answer for one folder does not stand in the way of another", func(t *testing.T) {
+		t.Parallel()
+		l := lab(t, "")
+		in(t, l, "src", "make $x", "--wait", "1ms")
+		l.answers(t, "allow", l.pending(t))
+		if got := in(t, l, "lib", "make $x", "--wait", "1ms"); got != "deny" {
+			t.Errorf("in lib: got %s, want that it waits", got)
+		}
+		if got := in(t, l, "src", "make $x", "--wait", "1ms"); got != "allow" {
+			t.Errorf("in src: got %s, want allow", got)
+		}
+	})
+	t.Run("P2 a rule about a command covers the workspace", func(t *testing.T) {
+		t.Parallel()
+		l := lab(t, "workspace: lib\npolicy: {allow: [\"Bash(make *)\", \"Bash(npm *, path: /**)\"]}\n")
+		for folder, want := range map[string]string{"lib": "allow", "src": "ask"} {
+			if got := in(t, l, folder, "make all"); got != want {
+				t.Errorf("in %s: got %s, want %s", folder, got, want)
+			}
+		}
+		if got := in(t, l, "src", "npm test"); got != "allow" {
+			t.Errorf("in src, with the path: got %s, want allow", got)
 		}
 	})
 }
