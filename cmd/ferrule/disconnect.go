@@ -46,7 +46,7 @@ func (p *program) disconnectClient(m mcpClient, f connecting) error {
 				}
 				back, err := withoutAllow(now)
 				if err == nil {
-					back, err = withoutHook(back)
+					back, err = withoutHook(back, was)
 				}
 				return back, false, err
 			})

@@ -147,3 +147,34 @@ func TestHookWhere(t *testing.T) {
 		}
 	})
 }
+
+func TestHookDoctor(t *testing.T) {
+	t.Parallel()
+	entry := func(matcher, line string, seconds int, failure string) string {
+		return fmt.Sprintf(`{"hooks":{"PreToolUse":[{"matcher":%q,"hooks":[{"type":"command","command":%q,"timeout":%d,"onFailure":%q}]}]}}`, matcher, line, seconds, failure)
+	}
+	const fine = "go hook claude-code x" // a program that is there
+	for _, tt := range []struct{ about, settings, want string }{
+		{"Y4 a hook that does all", entry("*", fine, 60, "block"), ""},
+		{"Y4 one for some tools", entry("Bash", fine, 60, "block"), "it is for \"Bash\" alone"},
+		{"Y4 one that the client ends before it answers", entry("*", fine, 5, "block"), "timeout: got 5"},
+		{"Y4 also while it waits", entry("*", "go hook claude-code --wait 5m x", 60, "block"), "want at least 360"},
+		{"Y4 one that lets calls through", entry("*", fine, 60, ""), "onFailure"},
+		{"Y4 one whose program is gone", entry("*", "/nowhere/ferrule hook claude-code x", 60, "block"), "its program is not there"},
+		{"Y4 one that is switched off", strings.Replace(entry("*", fine, 60, "block"), "{", `{"disableAllHooks":true,`, 1), "disableAllHooks"},
+	} {
+		t.Run(tt.about, func(t *testing.T) {
+			t.Parallel()
+			l := newHookLab(t, "")
+			p := &program{environ: l.env, dir: l.dir}
+			if got := p.examineClientHook(); got != nil {
+				t.Errorf("without settings: got %v, want nothing", got)
+			}
+			l.write(t, ".claude/settings.json", tt.settings)
+			got := p.examineClientHook()
+			if len(got) != 1 || (got[0].State == "ok") != (tt.want == "") || !strings.Contains(got[0].Text, tt.want) {
+				t.Errorf("got %v, want %q", got, tt.want)
+			}
+		})
+	}
+}
