@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,43 @@ type pinFile struct {
 	Question *pinQuestion `json:"question,omitempty"` // that is open
 	Answer   *PinAnswer   `json:"answer,omitempty"`   // for the server as a whole; never changed, only replaced
 	Tools    []pinEntry   `json:"tools"`              // by name
+	// Refused is what was rejected, the last at the end: also what tools are not now,
+	// so that it is rejected still when they are that again.
+	Refused []pinRefusal `json:"refused,omitempty"`
+}
+
+// pinRefusal is that somebody does not want a tool as it once was.
+type pinRefusal struct {
+	Tool   string `json:"tool"`
+	Digest string `json:"digest"`
+	By     string `json:"by"`
+}
+
+// maxRefused is how many are kept. They are a person's answers, and more than a list
+// can have.
+const maxRefused = 2 * maxItems
+
+// refusals finds who has rejected a tool as a digest names it; "": nobody.
+func (f *pinFile) refusals() func(tool, digest string) string {
+	if len(f.Refused) == 0 {
+		return func(string, string) string { return "" }
+	}
+	by := make(map[pinRefusal]string, len(f.Refused))
+	for _, r := range f.Refused {
+		by[pinRefusal{Tool: r.Tool, Digest: r.Digest}] = r.By
+	}
+	return func(tool, digest string) string { return by[pinRefusal{Tool: tool, Digest: digest}] }
+}
+
+// refuse notes that somebody has rejected tools, digests by name, or accepted them.
+func (f *pinFile) refuse(tools map[string]string, by string, refused bool) {
+	next := slices.DeleteFunc(slices.Clone(f.Refused), func(r pinRefusal) bool { return tools[r.Tool] == r.Digest })
+	if refused {
+		for _, name := range slices.Sorted(maps.Keys(tools)) {
+			next = append(next, pinRefusal{name, tools[name], by})
+		}
+	}
+	f.Refused = next[max(0, len(next)-maxRefused):]
 }
 
 // pinEntry is one tool.
