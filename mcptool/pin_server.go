@@ -43,7 +43,11 @@ type pinSum struct {
 func pinDefinition(raw json.RawMessage) json.RawMessage {
 	var all []pair
 	for _, part := range parts() {
-		if value, ok := member(raw, part); ok {
+		value, ok := member(raw, part)
+		if ok {
+			value = pinnedPart(part, value)
+		}
+		if value != nil {
 			all = append(all, pair{part, value})
 		}
 	}

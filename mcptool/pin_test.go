@@ -191,7 +191,7 @@ func TestPins(t *testing.T) {
 	t.Run("M4 the order of members and spaces are no change", func(t *testing.T) {
 		s := pinnedServer(t, t.TempDir(), nil, `{"name":"a","description":"d\u0065","inputSchema":{"type":"object","properties":{}}}`)
 		start(t, s.h)
-		s.now(`{"inputSchema":{"properties" : {},"type":"object"}, "_meta":{"x":1},"description":"de","name":"a"}`)
+		s.now(`{"inputSchema":{"properties" : {},"type":"object"}, "description":"de","name":"a"}`)
 		s.want("+a")
 	})
 	for part, def := range map[string]string{
