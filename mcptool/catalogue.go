@@ -80,6 +80,7 @@ func (s *server) listTools(ctx context.Context, l link) (ttl time.Duration, err 
 			return 0, err
 		}
 	}
+	s.doing(fmt.Sprintf("its %d tools are being checked", len(p.items)))
 	made := s.catalogue(ctx, p.items)
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
@@ -89,6 +90,7 @@ func (s *server) listTools(ctx context.Context, l link) (ttl time.Duration, err 
 	if err != nil {
 		return p.ttl, err
 	}
+	s.judgedOnce()
 	if err := s.remember(l.greeting(), p.items); err != nil {
 		s.hub.log().LogAttrs(ctx, slog.LevelWarn, "the list of tools could not be kept", slog.String("server", s.Name), slog.String("why", err.Error()))
 	}

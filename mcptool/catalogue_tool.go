@@ -58,11 +58,12 @@ func (s *server) define(t *listedTool) error {
 	t.tidy = tidied(t.raw)
 	t.pin = pinSumOf(t.raw)
 	info := tool.Info{
-		Name: t.name, Description: description(t.tidy), Claims: claimsOf(t.tidy),
+		Name: t.name, Description: description(t.tidy), Claims: s.claimed(t.name, claimsOf(t.tidy)),
 		// The server judges what its schema does not say, keeps its own time (it is
 		// stopped while a client is asked) and is told when a call is given up.
 		Open: true, Timeout: tool.Unlimited, Cancel: true, Cooperative: true,
-		Pin: t.pin.digest,
+		// N2: it runs in another process, or elsewhere.
+		Pin: t.pin.digest, Isolation: "process",
 	}
 	if always, ok := metaMember(t.tidy, metaAlwaysLoad); ok {
 		info.AlwaysLoad = kindOf(always) == 't'
@@ -76,7 +77,7 @@ func (s *server) define(t *listedTool) error {
 		if len(headers) > 0 {
 			ctx = withHeaders(ctx, headers.of(json.RawMessage(a.Text())))
 		}
-		return s.run(ctx, info.Name, a)
+		return s.run(ctx, &info, a)
 	}
 	made, err := withInput(tool.Tool{Info: info, Run: run}, t)
 	if err != nil {

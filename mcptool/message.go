@@ -40,8 +40,16 @@ const (
 	codeInternal      = -32603
 )
 
-// maxLine is how long one message from a server may be, in bytes.
-const maxLine = 64 << 20
+// How long one message may be, in bytes: of a client; of a server; and of a server
+// while its lists are asked for, which may be long.
+const (
+	maxLine    = 64 << 20
+	maxMessage = 16 << 20
+	maxPage    = 32 << 20
+	// maxSkipped is how much is read of one that is too long, so that what comes
+	// after it can be.
+	maxSkipped = 256 << 20
+)
 
 // parseMessage reads one message. Its parts are slices of b. An error is a
 // *Fault to answer with; where the id could be read it is in the message even

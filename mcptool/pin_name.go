@@ -25,7 +25,7 @@ func likeness(name string) string {
 			b.WriteRune(r)
 		}
 	}
-	return strings.NewReplacer("rn", "m", "vv", "w").Replace(b.String())
+	return strings.ReplaceAll(strings.ReplaceAll(b.String(), "rn", "m"), "vv", "w")
 }
 
 // alike is the letter that a small one is drawn like. Names of tools have Latin

@@ -96,6 +96,7 @@ func (s *server) pin(ctx context.Context, c *catalogue) {
 			return // nothing was seen yet
 		}
 	}
+	began := time.Now()
 	kept, err := s.sighted(ctx, c)
 	if err != nil {
 		why := "its pins cannot be used, so that nobody knows whether it has changed: " + err.Error()
@@ -138,6 +139,10 @@ func (s *server) pin(ctx context.Context, c *catalogue) {
 			again.tool = s.unaccepted(t, fresh)
 			c.tools[i] = &again
 		case PinChanged, PinBlocked:
+			// One that changes back is as it was to who looks then.
+			if state == PinChanged && !e.Waiting.Since.Before(began) {
+				s.fault(faultTools, visibleLine(t.name, 80)+": "+why)
+			}
 			c.block(i, t, why+s.advice())
 		}
 	}

@@ -57,7 +57,7 @@ func (w *ward) take(p *process) bool {
 		w.living = make(map[*process]bool)
 	}
 	w.living[p] = true
-	if w.sentry == nil || w.sentry.begun(p.cmd.Process.Pid) != nil {
+	if group := p.pid(); group != 0 && (w.sentry == nil || w.sentry.begun(group) != nil) {
 		w.renew()
 	}
 	return true
@@ -75,7 +75,7 @@ func (w *ward) drop(p *process) {
 		return
 	}
 	delete(w.living, p)
-	if w.sentry != nil && w.sentry.ended(p.cmd.Process.Pid) != nil {
+	if group := p.pid(); group != 0 && w.sentry != nil && w.sentry.ended(group) != nil {
 		w.renew()
 	}
 	if len(w.living) == 0 && w.empty != nil {
@@ -93,7 +93,9 @@ func (w *ward) renew() {
 	var err error
 	if w.sentry, err = startSentry(); err == nil {
 		for p := range w.living {
-			err = errors.Join(err, w.sentry.begun(p.cmd.Process.Pid))
+			if group := p.pid(); group != 0 {
+				err = errors.Join(err, w.sentry.begun(group))
+			}
 		}
 	}
 	if err != nil && w.warn != nil && !w.warned {
@@ -112,7 +114,7 @@ func (w *ward) kill() {
 	}
 	w.mu.Unlock()
 	for _, p := range living {
-		p.signal((*group).kill, false)
+		p.signal(true, false)
 	}
 }
 

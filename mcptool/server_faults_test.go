@@ -65,6 +65,22 @@ func TestServerFaults(t *testing.T) {
 			t.Errorf("got %q, want what it asked", got)
 		}
 	})
+	t.Run("M4 a tool that changed, and changed back, is told of", func(t *testing.T) {
+		s := pinnedServer(t, t.TempDir(), nil, plainTool("x"))
+		s.h.Cache = t.TempDir()
+		start(t, s.h)
+		changed := strings.Replace(plainTool("x"), "does it", "does more", 1)
+		for range 3 { // it is one change
+			s.now(changed)
+		}
+		s.want("-x")
+		s.now(plainTool("x"))
+		s.want("+x")
+		const want = "it changed a tool: x: it is not what was accepted: description has changed (once,"
+		if got := strings.Join(s.h.Status()[0].Faults, "|"); !strings.HasPrefix(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
 	t.Run("what is kept is bounded, whatever a server writes", func(t *testing.T) {
 		s := serverOf(t, &testServer{methods: map[string]method{"tools/list": lists()}})
 		for range 100 {

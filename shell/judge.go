@@ -24,6 +24,10 @@ type Judgement struct {
 	// Git: some command is git, and wants [GitEnvironment], or may be, because
 	// not all commands are known.
 	Git bool
+	// Environment: some word or command may show a variable that the line has not
+	// set itself, but HOME, PWD and others that tell nobody anything. In a clean
+	// environment it does not matter.
+	Environment bool
 	// Commands are all simple commands of the line, word by word and unquoted,
 	// also those within others: in substitutions, in subshells, behind env,
 	// sudo, xargs, timeout, find -exec, bash -c and eval. A word that is
@@ -34,6 +38,10 @@ type Judgement struct {
 	// Reads and Writes are the paths that are named, as they are written, with
 	// what is below them. nil: they cannot be named.
 	Reads, Writes []string
+	// Names are what commands that work on the files they name may name, also where
+	// Reads or Writes are nil: because of other commands, or of a flag that is not
+	// known. A word that is no path may be among them.
+	Names []string
 }
 
 // maxLine is how long a line may be, in bytes, and maxDepth how deep it may be
@@ -45,7 +53,7 @@ const maxLine, maxDepth = 16 << 10, 50
 func Judge(line string) Judgement {
 	file, err := parse(line)
 	if err != nil {
-		return Judgement{Why: err.Error(), Git: true}
+		return Judgement{Why: err.Error(), Git: true, Environment: true}
 	}
 	w := walker{file: file, local: true}
 	w.stmts(file.Stmts, 0)
@@ -64,7 +72,8 @@ func Judge(line string) Judgement {
 			j.Git = true
 		}
 	}
-	j.Reads, j.Writes = pathsOf(file, j.ReadOnly)
+	j.Environment = c.unknown || showsEnvironment(file, c.commands)
+	j.Reads, j.Writes, j.Names = pathsOf(file, j.ReadOnly)
 	return j
 }
 

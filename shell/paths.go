@@ -10,17 +10,15 @@ import (
 // at the first command or word that it does not know.
 type paths struct {
 	reads, writes     []string
+	names             []string // see Judgement.Names
 	noReads, noWrites bool
 	readOnly          bool // what the line is judged to be
 }
 
 // pathsOf are the paths of a line; nil where they cannot be named.
-func pathsOf(file *syntax.File, readOnly bool) (reads, writes []string) {
+func pathsOf(file *syntax.File, readOnly bool) (reads, writes, names []string) {
 	p := paths{reads: []string{}, writes: []string{}, readOnly: readOnly}
 	syntax.Walk(file, func(n syntax.Node) bool {
-		if p.noReads && (p.noWrites || readOnly) {
-			return false
-		}
 		switch n := n.(type) {
 		case *syntax.Stmt:
 			for _, r := range n.Redirs {
@@ -29,6 +27,10 @@ func pathsOf(file *syntax.File, readOnly bool) (reads, writes []string) {
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 {
 				p.command(readWords(n.Args))
+			}
+		case *syntax.WordIter:
+			for _, item := range readWords(n.Items) {
+				p.noReads = p.noReads || item.globs
 			}
 		case *syntax.FuncDecl, *syntax.DeclClause, *syntax.CoprocClause, *syntax.LetClause, *syntax.ArithmCmd, *syntax.TestClause:
 			p.noReads, p.noWrites = true, true
@@ -44,7 +46,7 @@ func pathsOf(file *syntax.File, readOnly bool) (reads, writes []string) {
 	case p.noWrites:
 		p.writes = nil
 	}
-	return p.reads, p.writes
+	return p.reads, p.writes, p.names
 }
 
 func (p *paths) redirect(r *syntax.Redirect) {
@@ -71,6 +73,28 @@ func (p *paths) add(list *[]string, unknown *bool, w word) {
 		return
 	}
 	*list = append(*list, w.text)
+	p.names = append(p.names, w.text)
+}
+
+// mayName notes what the words of a command could name, where its flags are not
+// known: the words, and the values that stand in one with their flag.
+func (p *paths) mayName(words []word) {
+	for _, w := range words {
+		text := w.text
+		if strings.HasPrefix(text, "-") {
+			i := strings.IndexAny(text, "=/~")
+			if up := strings.Index(text, ".."); up >= 0 && (i < 0 || up < i) {
+				i = up
+			}
+			if i < 0 {
+				continue
+			}
+			text = strings.TrimPrefix(text[i:], "=")
+		}
+		if text != "" && w.fixed() {
+			p.names = append(p.names, text)
+		}
+	}
 }
 
 // command notes the paths of one command.
@@ -81,18 +105,30 @@ func (p *paths) command(words []word) {
 		return
 	}
 	args := words[1:]
+	switch name {
+	case "cd", "pushd": // what is named behind it begins there
+		if p.mayName(args); len(args) == 0 || args[len(args)-1].text == "-" {
+			p.names = append(p.names, "~") // or where it was before: anywhere
+		}
+	}
 	if letters, ok := writerFlags(name); ok {
 		p.writer(name, letters, args)
 		return
 	}
+	r := readerFlags(name)
 	if !p.readOnly && judgeCommand(name, args).why != "" {
 		p.noReads, p.noWrites = true, true
+		if r.listed {
+			p.mayName(args)
+		}
 		return
 	}
 	if printsOnly(name) {
+		for _, a := range args {
+			p.noReads = p.noReads || a.globs // that lists a folder
+		}
 		return
 	}
-	r := readerFlags(name)
 	if !r.listed {
 		p.noReads, p.noWrites = true, true
 		return
@@ -100,6 +136,7 @@ func (p *paths) command(words []word) {
 	operands, why := r.check(args)
 	if why != "" {
 		p.noReads = true // a flag may name a file
+		p.mayName(args)
 		return
 	}
 	switch name {
@@ -159,6 +196,7 @@ func (p *paths) writer(name, letters string, args []word) {
 		}
 		if strings.Trim(a.text[1:], letters) != "" {
 			p.noReads, p.noWrites = true, true
+			p.mayName(args)
 			return
 		}
 	}

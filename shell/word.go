@@ -19,6 +19,8 @@ type word struct {
 	// many: it may become more than one word, all beginning as it does: a glob
 	// or braces.
 	many bool
+	// globs: it may become the names that a folder has.
+	globs bool
 	// braces: it has braces, and what is within them may end it.
 	braces bool
 }
@@ -111,7 +113,7 @@ func (w *word) literal(b *strings.Builder, text string, first, alone bool) {
 			}
 		case '*', '?', '[':
 			b.WriteString(computed)
-			w.many = true
+			w.many, w.globs = true, true
 		case '{':
 			if alone && !strings.Contains(text, ",") && !strings.Contains(text, "..") {
 				b.WriteByte(c) // braces without a list stay

@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ferrule-dev/ferrule/shell"
@@ -11,7 +12,8 @@ import (
 
 // shellClaims are what a line is judged to do. The client runs it, and nothing here
 // keeps it from anything: only a line that reads named files of the workspace, and
-// nothing else, is believed to read. What git reads may run what a repository names.
+// nothing else, is believed to read. What git reads may run what a repository names,
+// and the environment is the client's, with its keys.
 func (k *clientCall) shellClaims(a clientArgs) (c tool.Claims) {
 	line, ok := a.text("command")
 	if !ok || a.says("run_in_background") || a.says("dangerouslyDisableSandbox") {
@@ -22,7 +24,7 @@ func (k *clientCall) shellClaims(a clientArgs) (c tool.Claims) {
 	if !named {
 		return c
 	}
-	c.ReadOnly = j.ReadOnly && !j.Git
+	c.ReadOnly = j.ReadOnly && !j.Git && !j.Environment
 	c.Local = j.Local && c.ReadOnly
 	c.Touches = []tool.Access{}
 	for _, at := range places {
@@ -41,9 +43,6 @@ func (k *clientCall) shellPlaces(line string) (list []clientPlace, ok bool) {
 	}
 	lists := !slices.ContainsFunc(j.Commands, func(words []string) bool { return len(words) == 0 || words[0] != "ls" })
 	for i, name := range slices.Concat(j.Reads, j.Writes) {
-		if strings.HasPrefix(name, "~") {
-			return nil, false
-		}
 		at, ok := k.place(name)
 		if !ok || !at.inside {
 			return nil, false
@@ -56,6 +55,100 @@ func (k *clientCall) shellPlaces(line string) (list []clientPlace, ok bool) {
 		list = append(list, at)
 	}
 	return list, true
+}
+
+// everyFile is what a line is about whose file has no name: no rule with a path covers
+// it but one for all of them.
+const everyFile = "/"
+
+// shellPaths are the files that rules must cover for a line. They are stated wherever
+// they lie, and whatever they are. nil: not all can be named, or a folder is looked
+// through; what is named lies in the workspace, and a rule about the commands covers it.
+func (k *clientCall) shellPaths(line string) (paths []string, at []clientPlace) {
+	j := shell.Judge(line)
+	named := j.Reads != nil && j.Writes != nil && j.Commands != nil
+	dirs := k.shellDirs(j)
+	if len(dirs)*len(j.Names) > maxShellNames {
+		return []string{everyFile}, nil
+	}
+	out := false
+	for _, dir := range dirs {
+		for _, name := range j.Names {
+			place, ok := k.placeIn(dir, name)
+			if !ok {
+				return []string{everyFile}, nil
+			}
+			out = out || !place.inside
+			at = append(at, place)
+		}
+	}
+	_, sure := k.shellPlaces(line)
+	switch {
+	case !named && !out, j.ReadOnly && !out && !sure:
+		return nil, nil
+	case !named:
+		paths = []string{everyFile}
+	default:
+		paths = []string{}
+	}
+	for _, place := range at {
+		paths = append(paths, place.names()...)
+	}
+	return paths, at
+}
+
+// shellScopes are rules that would cover a line and others like it: with the same
+// commands, in the workspace or in the folders of the files that it names elsewhere.
+func (k *clientCall) shellScopes(line string) (list []string) {
+	paths, places := k.shellPaths(line)
+	if slices.Contains(paths, everyFile) {
+		return nil
+	}
+	folders := ""
+	for _, at := range places {
+		folder := k.root
+		switch {
+		case at.inside:
+		case at.there && !at.regular:
+			folder = at.real
+		default:
+			folder = filepath.Dir(at.real)
+		}
+		scope := "path: " + strconv.Quote(strings.TrimSuffix(filepath.ToSlash(folder), "/")+"/**")
+		if folder == filepath.Dir(folder) { // not all that there is
+			scope = "path: " + strconv.Quote(at.slash())
+		}
+		if !strings.Contains(folders, scope) {
+			folders += ", " + scope
+		}
+	}
+	list = shell.Scopes(line)
+	for i := range list {
+		list[i] += folders
+	}
+	return list
+}
+
+// maxShellNames is how many files of a line are looked for, each in every folder that
+// the line goes to.
+const maxShellNames = 1000
+
+// shellDirs are the folders in which the names of a line may begin.
+func (k *clientCall) shellDirs(j shell.Judgement) []string {
+	list := []string{k.dir}
+	for _, words := range j.Commands {
+		if words[0] != "cd" && words[0] != "pushd" {
+			continue
+		}
+		for _, to := range words[1:] {
+			for _, from := range list {
+				if at, ok := k.placeIn(from, to); ok && !slices.Contains(list, at.real) && len(list) <= maxShellNames {
+					list = append(list, at.real)
+				}
+			}
+		}
+	}
+	return list
 }
 
 // guardedLine is the word on a command line: what it names, as far as it can be read.

@@ -175,7 +175,7 @@ func (k *clientCall) path(a clientArgs) (place clientPlace, ok bool) {
 		return clientPlace{}, false
 	}
 	if pattern, is := a.text("pattern"); is && k.name == "Glob" { // it may begin elsewhere
-		if strings.Contains(pattern, "..") || strings.HasPrefix(pattern, "~") {
+		if strings.Contains(pattern, "..") || strings.HasPrefix(pattern, "~") || strings.TrimFunc(pattern, blank) != pattern {
 			return clientPlace{}, false
 		}
 		if filepath.IsAbs(pattern) {
@@ -236,12 +236,7 @@ func (k *clientCall) facts(a clientArgs) (f tool.Facts) {
 	case clientShell:
 		line, _ := a.text("command")
 		f.Commands = shell.Judge(line).Commands
-		if places, ok := k.shellPlaces(line); ok {
-			f.Paths = []string{}
-			for _, at := range places {
-				f.Paths = append(f.Paths, at.names()...)
-			}
-		}
+		f.Paths, _ = k.shellPaths(line)
 	case clientFetches:
 		if host := hostOf(a); host != "" {
 			f.Hosts = []string{host}
@@ -271,12 +266,7 @@ func (k *clientCall) scopes(a clientArgs) (list []string) {
 		}
 	case clientShell:
 		line, _ := a.text("command")
-		list = shell.Scopes(line)
-		if places, ok := k.shellPlaces(line); ok && len(places) > 0 {
-			for i := range list {
-				list[i] += ", path: " + strconv.Quote(filepath.ToSlash(k.root)+"/**")
-			}
-		}
+		return k.shellScopes(line)
 	case clientFetches:
 		if host := hostOf(a); host != "" {
 			list = append(list, "host: "+strconv.Quote(host))

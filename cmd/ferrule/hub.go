@@ -40,6 +40,7 @@ func govern(rt *ferrule.Runtime, hub *mcptool.Hub, c *config.Config) {
 		if s.AtOnce > 0 {
 			rt.SourceLimits[s.Name] = s.AtOnce
 		}
+		rt.Rates = append(rt.Rates, ratesOf(s)...)
 	}
 }
 
@@ -67,7 +68,7 @@ func (p *program) connect(ctx context.Context, h *host, state string, o hosting)
 			continue
 		}
 		h.asked[s.Name] = true
-		server, err := p.serverOf(ctx, h, s)
+		server, err := p.serverOf(ctx, h, s, state, o.looks)
 		if err != nil {
 			h.unmade[s.Name] = err.Error()
 			continue
@@ -171,7 +172,7 @@ func (h *host) wait(ctx context.Context) {
 		case <-tick.C:
 		}
 		for _, s := range h.hub.Status() {
-			if _, known := h.troubles[s.Name]; s.Why != "" && !known {
+			if _, known := h.troubles[s.Name]; s.Why != "" && s.State != "connecting" && !known {
 				h.troubles[s.Name] = s
 			}
 		}
@@ -202,7 +203,7 @@ func (h *host) needs(s config.Server, names []string) bool {
 func ofServer(tool string, s config.Server) bool { return strings.HasPrefix(tool, s.Name+"__") }
 
 // serverOf is a server as it is connected to, with the values that it is given.
-func (p *program) serverOf(ctx context.Context, h *host, s config.Server) (mcptool.Server, error) {
+func (p *program) serverOf(ctx context.Context, h *host, s config.Server, state string, looks bool) (mcptool.Server, error) {
 	filled, err := s.Filled(
 		func(name string) (string, bool) { return p.lookup(name) },
 		func(name string) (string, error) { return valueFor(ctx, h.rt.Secrets, serverUses+s.Name, name) },
@@ -214,6 +215,17 @@ func (p *program) serverOf(ctx context.Context, h *host, s config.Server) (mcpto
 		Name: s.Name, Command: s.Command, Dir: cmp.Or(s.Dir, filepath.FromSlash(h.config.Workspace)), Env: filled.Env,
 		URL: filled.URL, Header: filled.Header, Trust: trustOf(s), Believe: s.Believe, BelieveAll: s.BelieveAll,
 		Unprefixed: s.Unprefixed, Timeout: s.Timeout, AtOnce: s.AtOnce, Era: s.Era, Follow: s.Follow,
+		Claims: s.Claims, ArgumentBytes: s.ArgumentBytes, ResultBytes: s.ResultBytes, BreakerAfter: s.BreakerAfter, BreakerPause: s.BreakerPause,
+	}
+	if s.BreakerOff {
+		made.BreakerAfter = tool.Unlimited
+	}
+	passed, _ := s.Passed(p.environ)
+	made.Env = append(passed, made.Env...)
+	if s.Isolate.Level != "" {
+		box := p.boxOf(h.config, s, state, looks)
+		made.Start = box.start
+		h.atEnd(box.close) // after the hub
 	}
 	if s.CanLogin() == nil {
 		made.Login = loginOf(h.logins, filled)
@@ -247,6 +259,9 @@ func (h *host) servers() []mcptool.Status {
 			status = mcptool.Status{Name: s.Name, State: "failed", Why: why}
 		default:
 			status = mcptool.Status{Name: s.Name, State: stateIdle}
+		}
+		if !s.Off {
+			status.Notes = append(h.notes(s), status.Notes...)
 		}
 		list = append(list, status)
 	}

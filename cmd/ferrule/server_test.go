@@ -3,9 +3,11 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -17,6 +19,9 @@ import (
 // beServer has the test binary be an MCP server; "stubborn" is one that ends neither
 // with its input nor by TERM, and has a child that does not either.
 const beServer = "FERRULE_TEST_SERVER"
+
+// actingServer is one with tools that write files and open connections.
+const actingServer = "acting"
 
 // beFerrule has the test binary be this program.
 const beFerrule = "FERRULE_TEST_PROGRAM"
@@ -95,15 +100,30 @@ func serveTest(in io.Reader, out io.Writer) {
 				break
 			}
 			object := map[string]any{"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}}}
-			answer["result"] = map[string]any{"tools": []any{
+			tools := []any{
 				map[string]any{"name": "echo", "description": cmp.Or(os.Getenv("FERRULE_TEST_SAYS"), "Say it again."), "inputSchema": object, "annotations": map[string]any{"readOnlyHint": true, "openWorldHint": false}},
 				map[string]any{"name": "env", "description": "Say a variable.", "inputSchema": object},
 				map[string]any{"name": "odd", "inputSchema": 3},
-			}}
+			}
+			if os.Getenv(beServer) == actingServer {
+				for _, name := range []string{"write", "dial"} {
+					tools = append(tools, map[string]any{"name": name, "description": "Do it, and say what came of it.", "inputSchema": object})
+				}
+			}
+			answer["result"] = map[string]any{"tools": tools}
 		case "tools/call":
 			text := m.Params.Arguments.Text
-			if m.Params.Name == "env" {
+			switch m.Params.Name {
+			case "env":
 				text = os.Getenv(text)
+			case "write":
+				text = fmt.Sprint(os.WriteFile(text, []byte("x"), 0o600))
+			case "dial":
+				c, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.Background(), "tcp", text)
+				if err == nil {
+					c.Close()
+				}
+				text = fmt.Sprint(err)
 			}
 			answer["result"] = map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}}
 		default:

@@ -136,7 +136,8 @@ func (t *trustee) show(ctx context.Context, s *trustScreen, all bool) error {
 	if !p.talks() {
 		return usage("trust: nothing was answered, as this is not a terminal: say --answer ask, reads, these with --tools, or out, and --as %s", s.Digest)
 	}
-	return t.ask(ctx, p.lines(ctx), s)
+	_, err := t.ask(ctx, p.lines(ctx), s)
+	return err
 }
 
 // trustee is a server that is looked at.

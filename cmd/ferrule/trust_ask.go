@@ -40,24 +40,24 @@ answer for `
 
 // ask takes an answer from a person, and does it. Where what was shown is another by
 // then, it is shown again.
-func (t *trustee) ask(ctx context.Context, lines <-chan string, s *trustScreen) error {
+// more is false where nobody is there to be asked anything else.
+func (t *trustee) ask(ctx context.Context, lines <-chan string, s *trustScreen) (more bool, err error) {
 	p := t.p
 	p.printf("%s", trustPrompt)
 	for {
 		p.printf("%s: ", s.Server)
 		var line string
-		var more bool
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return false, ctx.Err()
 		case line, more = <-lines:
 		}
-		if line == "" {
-			if !more {
-				p.printf("\n")
-			}
+		if !more {
+			p.printf("\n")
+		}
+		if line == "" || line == "q" {
 			p.printf("nothing was answered: `ferrule trust %s` shows it again\n", s.Server)
-			return nil
+			return more && line == "", nil
 		}
 		c, notes, err := s.understood(line)
 		if err == nil {
@@ -67,21 +67,21 @@ func (t *trustee) ask(ctx context.Context, lines <-chan string, s *trustScreen) 
 			var done trusted
 			if done, err = t.settle(ctx, s, c); err == nil {
 				p.printTrusted(done)
-				return nil
+				return true, nil
 			}
 		}
 		switch wrong := (*status)(nil); {
 		case errors.Is(err, errNotAsShown):
 			p.printf("%s: %s: here it is again\n\n", s.Server, errNotAsShown)
 			if s, err = t.screen(ctx); err != nil {
-				return err
+				return false, err
 			}
 			p.printScreen(s, false)
 			p.printf("%s", trustPrompt)
 		case errors.As(err, &wrong): // what was typed
 			p.printf("%s\n", strings.TrimPrefix(err.Error(), "trust: "))
 		default:
-			return err
+			return false, err
 		}
 	}
 }

@@ -107,13 +107,28 @@ func (t *trustee) screen(ctx context.Context) (*trustScreen, error) {
 			s.rules = append(s.rules, g)
 		}
 	}
-	t.fill(s, grants)
+	t.fill(s, standingGrants(s.Server, grants))
 	s.Digest = s.digest()
 	return s, nil
 }
 
+// standingGrants are the rules for all calls of single tools of a server, in every
+// session, by the pin that they are for; those that are for none are under "".
+func standingGrants(server string, grants []policy.Grant) map[string][]policy.Grant {
+	found := make(map[string][]policy.Grant)
+	for _, g := range grants {
+		if g.Source != server || g.Caller.Session != "" {
+			continue
+		}
+		if rule, err := policy.ParseRule(g.Rule, ""); err == nil && rule.Inside() == "" {
+			found[g.Pin] = append(found[g.Pin], g)
+		}
+	}
+	return found
+}
+
 // fill adds the tools.
-func (t *trustee) fill(s *trustScreen, grants []policy.Grant) {
+func (t *trustee) fill(s *trustScreen, grants map[string][]policy.Grant) {
 	offered := make(map[string]ferrule.Resolved)
 	for r := range t.h.rt.All() {
 		if r.Source.Name == s.Server {
@@ -219,7 +234,7 @@ func (t *trustedTool) read(definition json.RawMessage) {
 }
 
 // stand says what becomes of the calls of a tool that is offered.
-func (t *trustee) stand(one *trustedTool, r ferrule.Resolved, grants []policy.Grant) {
+func (t *trustee) stand(one *trustedTool, r ferrule.Resolved, grants map[string][]policy.Grant) {
 	verdict, rule := t.h.beforehand(r)
 	one.Stands, one.Rule = becomes(verdict), rule
 	if verdict != "ask" {
@@ -228,12 +243,10 @@ func (t *trustee) stand(one *trustedTool, r ferrule.Resolved, grants []policy.Gr
 	call := &tool.Request{
 		Caller: tool.Caller{Principal: localUser, Client: client}, Source: r.Source, Tool: &r.Info, Name: r.Name, CalledAs: r.Name, Claims: r.Claims,
 	}
-	for _, g := range grants {
-		if rule, err := policy.ParseRule(g.Rule, ""); err == nil && rule.Inside() == "" && g.Caller.Session == "" && g.Answers(call, r.Definition) {
+	for _, g := range append(slices.Clone(grants[""]), grants[one.pin.Digest]...) { // what stays comes first
+		if g.Answers(call, r.Definition) {
 			one.Stands, one.Rule, one.trusted = becomes("allow"), "rule "+g.ID, g.Pin != ""
-			if one.trusted {
-				return // the others stay where this goes
-			}
+			return
 		}
 	}
 }

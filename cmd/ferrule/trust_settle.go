@@ -48,15 +48,16 @@ func (t *trustee) settle(ctx context.Context, shown *trustScreen, c choice) (tru
 	}
 	by, reason := t.p.user(), "ferrule trust "+shown.Server
 	var give []policy.Grant
+	kept := make(map[string]bool)
 	for _, one := range c.allow {
 		g := policy.Grant{Rule: one.Name, Caller: policy.Asker{Principal: localUser}, Source: shown.Server, Pin: one.pin.Digest, By: by, Made: t.p.now()}
 		g.ID = g.Name()
-		give = append(give, g)
+		give, kept[g.ID] = append(give, g), true
 		done.Allowed = append(done.Allowed, one.Name)
 	}
 	var revoke []string
 	for _, g := range now.rules {
-		if !slices.ContainsFunc(give, func(o policy.Grant) bool { return o.ID == g.ID }) {
+		if !kept[g.ID] {
 			revoke = append(revoke, g.ID)
 		}
 	}
