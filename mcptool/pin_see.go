@@ -137,44 +137,6 @@ func changes(parts []string) string {
 	}
 }
 
-// mostRenames bounds how many tools are compared with how many.
-const mostRenames = 200
-
-// renames points out which of the tools that wait may be one that is gone: it says
-// the same of itself, or takes the same and has a similar name.
-func (f *pinFile) renames() {
-	var gone []*pinEntry
-	for i := range f.Tools {
-		if e := &f.Tools[i]; e.Gone && e.Accepted != nil && len(gone) < mostRenames {
-			gone = append(gone, e)
-		}
-	}
-	if len(gone) == 0 {
-		return
-	}
-	for i, tried := 0, 0; i < len(f.Tools) && tried < mostRenames; i++ {
-		e := &f.Tools[i]
-		if e.Accepted != nil || e.Waiting == nil || e.Waiting.RenameOf != "" {
-			continue
-		}
-		tried++
-		for _, old := range gone {
-			parts := changedParts(old.Accepted.Definition, e.Waiting.Definition)
-			parts = slices.DeleteFunc(parts, func(p string) bool { return p == "name" || p == "title" })
-			same := len(parts) == 0
-			if !same && (slices.Contains(parts, "inputSchema") || !similar(old.Tool, e.Tool)) {
-				continue
-			}
-			form := *e.Waiting
-			form.RenameOf = old.Tool
-			e.Waiting = &form
-			if same {
-				break // none fits better
-			}
-		}
-	}
-}
-
 // answer is what is to be kept after somebody has answered for tools, by name with
 // their digests.
 func (f *pinFile) answer(tools map[string]string, by string, allow bool, at time.Time) (*pinFile, error) {

@@ -440,27 +440,6 @@ func TestPins(t *testing.T) {
 		start(t, s.h)
 		s.want("-a")
 	})
-	t.Run("M4 another command is another server", func(t *testing.T) {
-		dir := t.TempDir()
-		s := pinnedServer(t, dir, nil, saysThat("a", "1"))
-		start(t, s.h)
-		closeHub(t, s.h)
-		other := pinnedServer(t, dir, nil, saysThat("a", "2"))
-		other.h.Servers[0].Command = []string{"/bin/s", "--more", "two words"}
-		start(t, other.h)
-		other.want("+a")
-		all, err := (&Pins{Dir: dir}).All()
-		if err != nil || len(all) != 2 || all[0].Identity != `/bin/s --more "two words"` {
-			t.Errorf("got %+v, %v, want two, the last used first", all, err)
-		}
-		closeHub(t, other.h)
-		back := pinnedServer(t, dir, nil, saysThat("a", "2"))
-		start(t, back.h)
-		back.want("-a")
-		if got, err := (&Pins{Dir: dir}).Of("s"); err != nil || got.Identity != "/bin/s" {
-			t.Errorf("got %+v, %v, want what it is reached by now", got, err)
-		}
-	})
 	t.Run("M4 forgotten pins are a first sight again", func(t *testing.T) {
 		s := pinnedServer(t, t.TempDir(), nil, saysThat("a", "1"))
 		start(t, s.h)
