@@ -31,7 +31,9 @@ func apart(started *[]*exec.Cmd) func(context.Context, *exec.Cmd) (*Child, error
 }
 
 // copying hides that a writer is a file, which would be handed on.
-type copying struct{ w interface{ Write([]byte) (int, error) } }
+type copying struct {
+	w interface{ Write([]byte) (int, error) }
+}
 
 func (c copying) Write(b []byte) (int, error) { return c.w.Write(b) }
 
@@ -124,7 +126,9 @@ func TestIsolated(t *testing.T) {
 	}
 	t.Run("N2 where the operator wrote that a plain process will do, it is one, and the record says so", func(t *testing.T) {
 		s := logging(t)
-		s.Start = func(context.Context, *exec.Cmd) (*Child, error) { return &Child{Isolation: "in-process, as nothing else can be had"}, nil }
+		s.Start = func(context.Context, *exec.Cmd) (*Child, error) {
+			return &Child{Isolation: "in-process, as nothing else can be had"}, nil
+		}
 		h := &Hub{Runtime: allowAll(), Servers: []Server{s}}
 		start(t, h)
 		if got := h.Runtime.Session(tool.Caller{}).Call(t.Context(), "old__pid", "{}"); got.Err != nil {

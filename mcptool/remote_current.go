@@ -44,6 +44,9 @@ func (s *server) awaitJudged(ctx context.Context) error {
 		case judged:
 			return nil
 		case state != stateConnecting:
+			if err := s.down(); err != nil {
+				return err
+			}
 			return fmt.Errorf("server %s is %s (%w): %s", s.Name, state, errUnreachable, why)
 		}
 		if late == nil {
