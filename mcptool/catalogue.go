@@ -20,6 +20,7 @@ type catalogue struct {
 	byName map[string]*listedTool
 	bad    []Quarantined // of them, and what was left out
 	left   string        // why there may be more; "": that is all
+	told   bool          // the server has just said so; else it is judged anew
 }
 
 // listedTool is one definition and what was made of it.
@@ -85,7 +86,7 @@ func (s *server) listTools(ctx context.Context, l link) (ttl time.Duration, err 
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	made.left = p.left
+	made.left, made.told = p.left, true
 	changed, err := s.offer(ctx, made)
 	if err != nil {
 		return p.ttl, err

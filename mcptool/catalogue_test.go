@@ -119,7 +119,8 @@ func TestQuarantine(t *testing.T) {
 func TestDefinition(t *testing.T) {
 	const input = `"inputSchema":{"type":"object"}`
 	tests := []struct{ name, definition, tidy, description string }{
-		{"as it is", `{"name":"x", "description":"d",` + input + `,"vendor":[1 ,2]}`, "", "d"},
+		{"as it is", `{"name":"x", "description":"d",` + input + `,"_meta":{"vendor":[1 ,2]}}`, "", "d"},
+		{"members that the protocol does not have", `{"name":"x", "description":"d",` + input + `,"Description":"e","vendor":[1 ,2]}`, `{"name":"x", "description":"d",` + input + `}`, "d"},
 		{"no description", `{"name":"x",` + input + `}`, "", "x"},
 		{"a title", `{"name":"x","title":"T","description":"  ",` + input + `}`, "", "T"},
 		{"a title among the hints", `{"name":"x","annotations":{"title":"A"},` + input + `}`, "", "A"},

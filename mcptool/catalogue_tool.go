@@ -36,6 +36,10 @@ func (s *server) listed(raw json.RawMessage, alike map[string]*tool.Tool) *liste
 	return t
 }
 
+// metaAlwaysLoad is what a server writes into the _meta of a tool that is not to be
+// deferred.
+const metaAlwaysLoad = "anthropic/alwaysLoad"
+
 func (s *server) define(t *listedTool, alike map[string]*tool.Tool) error {
 	if kind := kindOf(t.raw); kind != '{' {
 		return fmt.Errorf("definition: got %s, want an object", kindName(kind))
@@ -62,7 +66,7 @@ func (s *server) define(t *listedTool, alike map[string]*tool.Tool) error {
 		// N2: it runs in another process, or elsewhere.
 		Pin: t.pin.digest, Isolation: "process",
 	}
-	if always, ok := metaMember(t.tidy, "anthropic/alwaysLoad"); ok {
+	if always, ok := metaMember(t.tidy, metaAlwaysLoad); ok {
 		info.AlwaysLoad = kindOf(always) == 't'
 	}
 	input, _ := member(t.tidy, "inputSchema")
@@ -158,15 +162,17 @@ func withOutput(made *tool.Tool, t *listedTool) *tool.Tool {
 	return made
 }
 
-// tidied is a definition without members of a type that they cannot have: a client
-// would refuse the whole list for one.
+// tidied is what clients may be sent of a definition: the members that the protocol
+// has, if they are of a type that they can have (a client would refuse the whole list
+// for one that is not). Others are in no pin, and who reads names without regard to
+// case takes "Description" for the description.
 func tidied(raw json.RawMessage) json.RawMessage {
 	wants := map[string]byte{
 		"title": '"', "description": '"', "annotations": '{', "outputSchema": '{', "_meta": '{', "icons": '[', "execution": '{',
 	}
 	var drop []pair
 	each(raw, func(key string, value json.RawMessage) {
-		if want, ok := wants[key]; ok && kindOf(value) != want {
+		if want, ok := wants[key]; key != "name" && key != "inputSchema" && (!ok || kindOf(value) != want) {
 			drop = append(drop, pair{key, nil})
 		}
 	})
