@@ -95,7 +95,7 @@ func (d *dialogue) approved(inbox policy.Inbox, id string) bool {
 			wait.Stop() // it has its result, and comes back when its user has answered
 		}
 		asking.Go(func() {
-			result, err := d.request(ctx, methodElicit, form)
+			result, err := d.elicit(ctx, form, func(late json.RawMessage) { d.answerBy(ctx, inbox, &q, late) })
 			asked <- err == nil && d.answerBy(ctx, inbox, &q, result)
 		})
 	}
@@ -116,6 +116,16 @@ func (d *dialogue) approved(inbox policy.Inbox, id string) bool {
 			return false
 		}
 	}
+}
+
+// elicit asks the client's user. In the old era, late takes what they say after ctx
+// has ended; in the new one they come back with it or do not.
+func (d *dialogue) elicit(ctx context.Context, form json.RawMessage, late func(json.RawMessage)) (json.RawMessage, error) {
+	l := d.current()
+	if d.era() != oldEra || l == nil {
+		return d.request(ctx, methodElicit, form)
+	}
+	return d.client.askOrLate(ctx, l.to, methodElicit, form, late)
 }
 
 // answerBy takes the client's answer as that of a person; false: it is none.
