@@ -62,7 +62,7 @@ func (t *trustee) settle(ctx context.Context, shown *trustScreen, c choice) (tru
 		}
 	}
 	done.Revoked = len(revoke)
-	if err := t.note(done, by); err != nil {
+	if err := t.note(done, by); err != nil { //nolint:contextcheck // a log has none
 		return done, err
 	}
 	if err := t.h.kept.Regrant(ctx, revoke, nil, by, reason); err != nil {
