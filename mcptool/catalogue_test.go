@@ -37,7 +37,7 @@ func TestQuarantine(t *testing.T) {
 			if len(h.Text) > 64<<10 {
 				continue // they cost seconds with the race detector; package schema shows that they are refused
 			}
-			got := s.listed(json.RawMessage(`{"name":"x","inputSchema":` + string(h.Text) + `}`), nil)
+			got := s.listed(json.RawMessage(`{"name":"x","inputSchema":`+string(h.Text)+`}`), nil)
 			mended := got.tool != nil && len(got.tool.Input) < len(h.Text)/2
 			if h.Want != "" && got.tool != nil && !mended {
 				t.Errorf("%s: got a tool, want it quarantined, or without what is hostile", h.Name)
