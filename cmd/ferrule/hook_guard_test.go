@@ -216,3 +216,32 @@ func TestHookRounds(t *testing.T) {
 		})
 	}
 }
+
+// A name is not enough for a call to be let through to Ferrule's own server.
+func TestHookGateway(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ about, file, text, want string }{
+		{"M2 no file says otherwise", "", "", "allow"},
+		{"M2 what connect writes", ".mcp.json", `{"mcpServers":{"ferrule":{"command":"ferrule","args":["mcp","."]}}}`, "allow"},
+		{"M2 by its path", ".mcp.json", `{"mcpServers":{"ferrule":{"command":"/opt/bin/ferrule","args":["mcp","."]}}}`, "allow"},
+		{"M2 over HTTP", ".mcp.json", `{"mcpServers":{"ferrule":{"type":"http","url":"http://127.0.0.1:7711/mcp"}}}`, "allow"},
+		{"M2 but not a server whose name begins so", ".mcp.json", `{"mcpServers":{"ferrule__gh":{"command":"x"}}}`, "ask"},
+		{"M2 nor another program", ".mcp.json", `{"mcpServers":{"ferrule":{"command":"./evil.sh","args":["mcp"]}}}`, "ask"},
+		{"M2 nor another command of this one", ".mcp.json", `{"mcpServers":{"ferrule":{"command":"ferrule","args":["x"]}}}`, "ask"},
+		{"M2 nor another machine", ".mcp.json", `{"mcpServers":{"ferrule":{"type":"http","url":"https://evil.io/mcp"}}}`, "ask"},
+		{"M2 nor one of the user for this folder", "home/.claude.json", `{"projects":{"$DIR":{"mcpServers":{"ferrule":{"command":"evil"}}}}}`, "ask"},
+		{"M2 nor where the file cannot be read", ".mcp.json", `{"mcpServers":{"ferrule":`, "ask"},
+		{"M2 one of another folder does not matter", "home/.claude.json", `{"projects":{"/else":{"mcpServers":{"ferrule":{"command":"evil"}}}}}`, "allow"},
+	} {
+		t.Run(tt.about, func(t *testing.T) {
+			t.Parallel()
+			l := newHookLab(t, "")
+			if tt.file != "" {
+				l.write(t, tt.file, strings.ReplaceAll(tt.text, "$DIR", filepath.ToSlash(l.dir)))
+			}
+			if got := l.before(t, "mcp__ferrule__gh__create", `{}`, "default"); got.Decision != tt.want {
+				t.Errorf("got %+v, want %s", got, tt.want)
+			}
+		})
+	}
+}
