@@ -70,3 +70,27 @@ func TestNames(t *testing.T) {
 		}
 	})
 }
+
+func TestGlobs(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ about, line, all, changes string }{
+		{"P2 a glob of what changes something", "rm -rf a* .b/?x", "a*,.b/*x", "a*,.b/*x"},
+		{"P2 one of what reads", "cat a*", "a*", ""},
+		{"P2 braces", "tee a.yam{l,}", "a.yam\x00", "a.yam\x00"},
+		{"P2 a part that is computed", "echo > $f/a", "\x00/a", "\x00/a"},
+		{"P2 nothing but that says nothing", `rm $f "$g" $(h)`, "", ""},
+		{"P2 one that is quoted, which find reads", `find . -name "a*" -delete`, "a*", "a*"},
+		{"P2 a class", "rm a[bc]d", "a*d", "a*d"},
+		{"P2 home", "rm ~/a", "\x00/a", "\x00/a"},
+		{"P2 what another program runs", "timeout 5 rm a*", "a*", "a*"},
+		{"P2 none", "rm a; go test ./...", "", ""},
+	} {
+		t.Run(tt.about, func(t *testing.T) {
+			t.Parallel()
+			j := shell.Judge(tt.line)
+			if all, changes := strings.Join(j.Globs, ","), strings.Join(j.ChangeGlobs, ","); all != tt.all || changes != tt.changes {
+				t.Errorf("Judge(%q): got the globs %q and %q, want %q and %q", tt.line, all, changes, tt.all, tt.changes)
+			}
+		})
+	}
+}

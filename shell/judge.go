@@ -42,6 +42,12 @@ type Judgement struct {
 	// Reads or Writes are nil: because of other commands, or of a flag that is not
 	// known. A word that is no path may be among them.
 	Names []string
+	// Changes are those of Names that a command may write.
+	Changes []string
+	// Globs are the words of which a part is only known when the line runs: a *
+	// stands for what a glob becomes, a NUL for anything else. ChangeGlobs are those
+	// of commands that may change something.
+	Globs, ChangeGlobs []string
 }
 
 // maxLine is how long a line may be, in bytes, and maxDepth how deep it may be
@@ -73,7 +79,9 @@ func Judge(line string) Judgement {
 		}
 	}
 	j.Environment = c.unknown || showsEnvironment(file, c.commands)
-	j.Reads, j.Writes, j.Names = pathsOf(file, j.ReadOnly)
+	p := pathsOf(file, j.ReadOnly)
+	j.Reads, j.Writes, j.Names, j.Changes = p.reads, p.writes, p.names, p.changes
+	j.Globs, j.ChangeGlobs = globsOf(file)
 	return j
 }
 

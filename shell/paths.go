@@ -10,14 +10,14 @@ import (
 // at the first command or word that it does not know.
 type paths struct {
 	reads, writes     []string
-	names             []string // see Judgement.Names
+	names, changes    []string // see Judgement
 	noReads, noWrites bool
 	readOnly          bool // what the line is judged to be
 }
 
 // pathsOf are the paths of a line; nil where they cannot be named.
-func pathsOf(file *syntax.File, readOnly bool) (reads, writes, names []string) {
-	p := paths{reads: []string{}, writes: []string{}, readOnly: readOnly}
+func pathsOf(file *syntax.File, readOnly bool) (p paths) {
+	p = paths{reads: []string{}, writes: []string{}, readOnly: readOnly}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Stmt:
@@ -46,7 +46,7 @@ func pathsOf(file *syntax.File, readOnly bool) (reads, writes, names []string) {
 	case p.noWrites:
 		p.writes = nil
 	}
-	return p.reads, p.writes, p.names
+	return p
 }
 
 func (p *paths) redirect(r *syntax.Redirect) {
@@ -74,6 +74,9 @@ func (p *paths) add(list *[]string, unknown *bool, w word) {
 	}
 	*list = append(*list, w.text)
 	p.names = append(p.names, w.text)
+	if list == &p.writes {
+		p.changes = append(p.changes, w.text)
+	}
 }
 
 // mayName notes what the words of a command could name, where its flags are not
@@ -119,7 +122,9 @@ func (p *paths) command(words []word) {
 	if !p.readOnly && judgeCommand(name, args).why != "" {
 		p.noReads, p.noWrites = true, true
 		if r.listed {
+			from := len(p.names)
 			p.mayName(args)
+			p.changes = append(p.changes, p.names[from:]...)
 		}
 		return
 	}
@@ -196,7 +201,9 @@ func (p *paths) writer(name, letters string, args []word) {
 		}
 		if strings.Trim(a.text[1:], letters) != "" {
 			p.noReads, p.noWrites = true, true
+			from := len(p.names)
 			p.mayName(args)
+			p.changes = append(p.changes, p.names[from:]...)
 			return
 		}
 	}

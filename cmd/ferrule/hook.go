@@ -141,14 +141,8 @@ func (p *program) hookDir(dir []string) error {
 	return p.in([]string{at})
 }
 
-// ofGateway reports whether a call goes to Ferrule's own server, which judges it.
-func ofGateway(name string) bool { return strings.HasPrefix(name, allowLine+"__") }
-
 // hookBefore decides about a call. It fails closed.
 func (p *program) hookBefore(ctx context.Context, f hooking, ev hookEvent, dir []string) (v hookVerdict) {
-	if ofGateway(ev.Tool) {
-		return hookVerdict{Decision: hookAllows, Reason: "Ferrule's gateway judges this call when it gets there."}
-	}
 	deny := func(err error) hookVerdict {
 		switch cause := context.Cause(ctx); {
 		case errors.Is(cause, context.Canceled):
@@ -160,6 +154,9 @@ func (p *program) hookBefore(ctx context.Context, f hooking, ev hookEvent, dir [
 	}
 	if err := p.hookDir(dir); err != nil {
 		return deny(err)
+	}
+	if p.ofGateway(ev.Tool) {
+		return hookVerdict{Decision: hookAllows, Reason: "Ferrule's gateway judges this call when it gets there."}
 	}
 	j := &hookJudge{p: p, ev: ev, f: f}
 	o := hosting{names: []string{}, prepare: j.prepare}

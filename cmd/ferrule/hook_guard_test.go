@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -174,6 +175,72 @@ func TestHookDoctor(t *testing.T) {
 			got := p.examineClientHook()
 			if len(got) != 1 || (got[0].State == "ok") != (tt.want == "") || !strings.Contains(got[0].Text, tt.want) {
 				t.Errorf("got %v, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// Where every line is allowed, those that change what decides are still asked for.
+func TestHookRounds(t *testing.T) {
+	t.Parallel()
+	l := newHookLab(t, `policy: {allow: ["Bash"]}`)
+	for _, name := range []string{".claude/settings.json", "src/a.go", ".ferrule/logins/key", "deep/er/x"} {
+		l.write(t, name, "x\n")
+	}
+	if err := os.Chmod(filepath.Join(l.dir, ".ferrule"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		about, want string
+		lines       []string
+	}{
+		{"Y1 from its folder", "ask", []string{"cd .claude && echo {} > settings.json", "cd .claude; rm settings.json", "pushd .claude; touch settings.json", "cd deep/er && rm ../../ferrule.yaml", "cd deep && cd er && rm -- ../../ferrule.yaml"}},
+		{"Y1 by a glob", "ask", []string{"rm .claude/*", "echo {} > .claude/s?ttings.json", "sed -i s/a/b/ .claude/*.json", "rm ferrule*", "rm -rf *", "rm -rf ./f*", "chmod 0 ferrule.y[a]ml", "rm -rf /*", "cd src && rm ../f*"}},
+		{"Y1 by braces", "ask", []string{"tee ferrule.yam{l,}", "rm {ferrule,x}.yaml"}},
+		{"Y1 by a variable", "ask", []string{"f=.claude; echo > $f/settings.json", "d=.; rm $d/ferrule.yaml"}},
+		{"Y1 by what another program looks for", "ask", []string{`find . -name "ferrule*" -delete`, "timeout 5 rm f*"}},
+		{"Y1 with quotes in it", "ask", []string{`python3 -c 'x(".cl""aude/settings.json")'`}},
+		{"P5 by what runs ferrule", "ask", []string{"$(which ferrule) up", "`command -v ferrule` approvals"}},
+		{"Y2 the state by a glob", "ask", []string{"cat .fer*/logins/key", "cp .f*/logins/key x", "cat ./.ferr?le/logins/key"}},
+		{"P2 everything else is allowed", "allow", []string{
+			"rm src/*.go", "go test ./...", "go build ./cmd/ferrule", "make", "git add src/*.go", "rm -rf out/*", "cd src && make && rm a.go", "cat *", "grep -r x .", "ls -la .claude", "cat ferrule.yaml", "for f in src/*; do gofmt -w $f; done", "npm test -- --grep '.*x'",
+		}},
+	} {
+		t.Run(tt.about, func(t *testing.T) {
+			t.Parallel()
+			for _, line := range tt.lines {
+				if got := l.before(t, "Bash", fmt.Sprintf(`{"command":%q}`, line), "default"); got.Decision != tt.want {
+					t.Errorf("%s: got %+v, want %s", line, got, tt.want)
+				}
+			}
+		})
+	}
+}
+
+// A name is not enough for a call to be let through to Ferrule's own server.
+func TestHookGateway(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ about, file, text, want string }{
+		{"M2 no file says otherwise", "", "", "allow"},
+		{"M2 what connect writes", ".mcp.json", `{"mcpServers":{"ferrule":{"command":"ferrule","args":["mcp","."]}}}`, "allow"},
+		{"M2 by its path", ".mcp.json", `{"mcpServers":{"ferrule":{"command":"/opt/bin/ferrule","args":["mcp","."]}}}`, "allow"},
+		{"M2 over HTTP", ".mcp.json", `{"mcpServers":{"ferrule":{"type":"http","url":"http://127.0.0.1:7711/mcp"}}}`, "allow"},
+		{"M2 but not a server whose name begins so", ".mcp.json", `{"mcpServers":{"ferrule__gh":{"command":"x"}}}`, "ask"},
+		{"M2 nor another program", ".mcp.json", `{"mcpServers":{"ferrule":{"command":"./evil.sh","args":["mcp"]}}}`, "ask"},
+		{"M2 nor another command of this one", ".mcp.json", `{"mcpServers":{"ferrule":{"command":"ferrule","args":["x"]}}}`, "ask"},
+		{"M2 nor another machine", ".mcp.json", `{"mcpServers":{"ferrule":{"type":"http","url":"https://evil.io/mcp"}}}`, "ask"},
+		{"M2 nor one of the user for this folder", "home/.claude.json", `{"projects":{"$DIR":{"mcpServers":{"ferrule":{"command":"evil"}}}}}`, "ask"},
+		{"M2 nor where the file cannot be read", ".mcp.json", `{"mcpServers":{"ferrule":`, "ask"},
+		{"M2 one of another folder does not matter", "home/.claude.json", `{"projects":{"/else":{"mcpServers":{"ferrule":{"command":"evil"}}}}}`, "allow"},
+	} {
+		t.Run(tt.about, func(t *testing.T) {
+			t.Parallel()
+			l := newHookLab(t, "")
+			if tt.file != "" {
+				l.write(t, tt.file, strings.ReplaceAll(tt.text, "$DIR", filepath.ToSlash(l.dir)))
+			}
+			if got := l.before(t, "mcp__ferrule__gh__create", `{}`, "default"); got.Decision != tt.want {
+				t.Errorf("got %+v, want %s", got, tt.want)
 			}
 		})
 	}

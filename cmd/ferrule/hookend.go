@@ -16,11 +16,11 @@ import (
 // call that was denied and ran all the same is told to its user: the hook does not
 // work as it should.
 func (p *program) hookAfter(ctx context.Context, ev hookEvent, dir []string) error {
-	if ofGateway(ev.Tool) { // it is on the record
-		return nil
-	}
 	if err := p.hookDir(dir); err != nil {
 		return &status{statusUsage, fmt.Errorf("hook: %w", err)}
+	}
+	if p.ofGateway(ev.Tool) { // it is on the record
+		return nil
 	}
 	c, err := p.load()
 	if err != nil {

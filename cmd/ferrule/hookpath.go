@@ -107,7 +107,7 @@ func (k *clientCall) guarded(at clientPlace) tool.Decision {
 // is a net below the others: a text can name a file in ways that nobody sees.
 func (k *clientCall) mentions(text string) string {
 	text = strings.ToLower(filepath.ToSlash(text))
-	for _, word := range []string{".ferrule", config.Name, ".claude/settings", ".claude/hooks", ".claude.json", ".mcp.json"} {
+	for _, word := range []string{".ferrule", config.Name, ".claude/settings", ".claude/hooks", ".claude/agents", ".claude/commands", ".claude/skills", ".claude/plugins", ".claude.json", ".mcp.json"} {
 		if strings.Contains(text, word) {
 			return word
 		}

@@ -194,32 +194,3 @@ func (k *clientCall) shellDirs(j shell.Judgement) []string {
 	}
 	return list
 }
-
-// guardedLine is the word on a command line: what it names, as far as it can be read.
-func (k *clientCall) guardedLine(line string) tool.Decision {
-	j := shell.Judge(line)
-	for i, name := range slices.Concat(j.Reads, j.Writes) {
-		at, ok := k.place(name)
-		if !ok {
-			continue
-		}
-		if slices.ContainsFunc(k.hidden, func(h string) bool { return liesIn(at.real, h) || liesIn(at.given, h) }) {
-			return k.closed(name)
-		}
-		if i >= len(j.Reads) {
-			if d := k.guarded(at); d.Verdict != tool.Silent {
-				return d
-			}
-		}
-	}
-	for _, words := range j.Commands {
-		if len(words) > 0 && strings.TrimSuffix(filepath.Base(words[0]), ".exe") == client {
-			return guards("it runs ferrule, which can change the rules and answer questions")
-		}
-	}
-	word := k.mentions(line)
-	if word != "" && (!j.ReadOnly || word == ".ferrule") {
-		return guards("it names " + word + ", which decides what may run")
-	}
-	return tool.Decision{Verdict: tool.Silent}
-}
