@@ -122,7 +122,7 @@ func (a *access) ask(ctx context.Context, at *url.URL, refusal *http.Response, s
 		case err == nil:
 			return nil
 		case a.login.Open == nil && !over(err):
-			return a.fault("its token could not be renewed", err)
+			return a.unrenewed(err)
 		}
 	}
 	if a.login.Open != nil {
