@@ -197,7 +197,7 @@ func (a *access) fault(what string, err error) error {
 		// What it says may repeat what it was sent, which is all secret; its code is
 		// a word.
 		err = errors.New("the authorization server refuses the request for a token")
-		if code := refusal.ErrorCode; code != "" && len(code) < 40 && strings.Trim(code, "abcdefghijklmnopqrstuvwxyz_") == "" {
+		if code := refusal.ErrorCode; oauthWord(code) {
 			err = fmt.Errorf("%w: %s", err, code)
 		}
 	}
