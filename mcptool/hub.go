@@ -110,6 +110,7 @@ func (h *Hub) Start(ctx context.Context) error {
 		}
 		if s.access != nil {
 			s.access.veil = h.veil("login." + s.Name)
+			s.access.unkept = func(why string) { s.fault(faultKept, why) }
 		}
 		servers = append(servers, s)
 	}

@@ -42,6 +42,8 @@ type access struct {
 
 	// veil keeps a value out of all that the runtime tells (K3). Nil: nothing does.
 	veil func(value string)
+	// unkept is told why what was granted could not be kept. Nil: nobody is.
+	unkept func(why string)
 }
 
 // grant is a token, and all that is needed to renew it.
@@ -163,7 +165,7 @@ func (a *access) ready(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return a.fault("its token could not be renewed", err)
+		return a.unrenewed(err)
 	}
 	return nil
 }

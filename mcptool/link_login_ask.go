@@ -122,7 +122,7 @@ func (a *access) ask(ctx context.Context, at *url.URL, refusal *http.Response, s
 		case err == nil:
 			return nil
 		case a.login.Open == nil && !over(err):
-			return a.fault("its token could not be renewed", err)
+			return a.unrenewed(err)
 		}
 	}
 	if a.login.Open != nil {
@@ -197,7 +197,7 @@ func (a *access) fault(what string, err error) error {
 		// What it says may repeat what it was sent, which is all secret; its code is
 		// a word.
 		err = errors.New("the authorization server refuses the request for a token")
-		if code := refusal.ErrorCode; code != "" && len(code) < 40 && strings.Trim(code, "abcdefghijklmnopqrstuvwxyz_") == "" {
+		if code := refusal.ErrorCode; oauthWord(code) {
 			err = fmt.Errorf("%w: %s", err, code)
 		}
 	}

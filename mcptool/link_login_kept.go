@@ -109,6 +109,9 @@ func (a *access) keep(ctx context.Context, g grant) {
 	}
 	if err != nil {
 		a.log.LogAttrs(ctx, slog.LevelWarn, "a login could not be kept for the next run", slog.String("why", a.clean(err)))
+		if a.unkept != nil {
+			a.unkept(a.clean(err))
+		}
 		return
 	}
 	a.mu.Lock()
@@ -150,20 +153,32 @@ func (a *access) renew(ctx context.Context) error {
 }
 
 // over says whether an error of renew means that only a login helps. What else there
-// is passes: the authorization server is down, or busy.
+// is passes: the authorization server is down, or busy, or what stands before it has
+// answered in its place, which has no error code of OAuth (RFC 6749, 5.2).
 func over(err error) bool {
 	if errors.Is(err, errLoggedOut) || errors.Is(err, errNoRenewal) {
 		return true
 	}
 	refusal := (*oauth2.RetrieveError)(nil)
-	if !errors.As(err, &refusal) || refusal.Response == nil {
+	if !errors.As(err, &refusal) || refusal.Response == nil || refusal.Response.StatusCode >= http.StatusInternalServerError {
 		return false
 	}
-	switch refusal.Response.StatusCode {
-	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
-		return refusal.ErrorCode != "temporarily_unavailable" && refusal.ErrorCode != "slow_down"
+	switch refusal.ErrorCode {
+	case "", "temporarily_unavailable", "slow_down", "server_error":
+		return false
 	}
-	return false
+	return refusal.Response.StatusCode != http.StatusTooManyRequests
+}
+
+// unrenewed is that a token could not be renewed for now. Some servers do not say that
+// it never will be, so it says what helps then.
+func (a *access) unrenewed(err error) error {
+	what := "its token could not be renewed"
+	refusal := (*oauth2.RetrieveError)(nil)
+	if a.login.Advice != "" && errors.As(err, &refusal) && refusal.ErrorCode == "" {
+		what += " (if that lasts: " + a.login.Advice + ")"
+	}
+	return a.fault(what, err)
 }
 
 // renewing is a client that names the resource (RFC 8707) in requests that renew a

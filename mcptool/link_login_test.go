@@ -416,6 +416,64 @@ func TestLoginElsewhere(t *testing.T) {
 		}
 		webWant(t, "asked", w.count(), "1 logins, 2 renewals")
 	})
+	t.Run("M6 that it could not be kept is a fault that the operator sees", func(t *testing.T) {
+		w, k := newLoginWorld(t), new(keptLogin)
+		if err := k.in(w.server()).LogIn(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		k.fail = errors.New("the disk is full")
+		w.revoke(false)
+		h := &Hub{Runtime: &ferrule.Runtime{}, Servers: []Server{k.elsewhere(w)}, Log: w.logger()}
+		start(t, h)
+		if got := strings.Join(h.Status()[0].Faults, "\n"); !strings.Contains(got, "could not be kept for other processes and the next run: the disk is full (once") {
+			t.Errorf("got %q, want why", got)
+		}
+		w.noSecrets()
+	})
+	for _, tt := range []struct {
+		name   string
+		answer func(out http.ResponseWriter)
+		over   bool
+	}{
+		{"M6 a refusal by the authorization server needs a login", func(out http.ResponseWriter) {
+			loginJSON(out, 400, map[string]any{"error": "invalid_grant"})
+		}, true},
+		{"M6 so does one that comes with 200", func(out http.ResponseWriter) {
+			loginJSON(out, 200, map[string]any{"error": "bad_refresh_token"})
+		}, true},
+		{"M6 so does one that comes with 403", func(out http.ResponseWriter) {
+			loginJSON(out, 403, map[string]any{"error": "access_denied"})
+		}, true},
+		{"M6 a page of what stands before it passes", func(out http.ResponseWriter) {
+			http.Error(out, "<h1>Request blocked</h1>", http.StatusForbidden)
+		}, false},
+		{"M6 so does one with 400", func(out http.ResponseWriter) { http.Error(out, "<h1>Bad Request</h1>", http.StatusBadRequest) }, false},
+		{"M6 so does a server that is busy", func(out http.ResponseWriter) {
+			loginJSON(out, 429, map[string]any{"error": "rate_limited"})
+		}, false},
+		{"M6 so does one that says so", func(out http.ResponseWriter) {
+			loginJSON(out, 400, map[string]any{"error": "temporarily_unavailable"})
+		}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w, k := newLoginWorld(t), new(keptLogin)
+			if err := k.in(w.server()).LogIn(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			s := w.admitted(k.elsewhere(w))
+			w.revoke(false)
+			w.token = func(out http.ResponseWriter, _ *http.Request) bool { tt.answer(out); return true }
+			_, err := w.link(s)
+			if login := (*loginError)(nil); !errors.As(err, &login) || login.needs != tt.over {
+				t.Fatalf("got %v, want a need to log in: %t", err, tt.over)
+			}
+			w.noSecrets(err.Error())
+			w.token = nil
+			if _, err := w.link(s); !tt.over && err != nil {
+				t.Errorf("got %v, want it renewed once that has passed", err)
+			}
+		})
+	}
 	t.Run("M6 who has logged out elsewhere is not let in by a renewal", func(t *testing.T) {
 		w, k := newLoginWorld(t), new(keptLogin)
 		if err := k.in(w.server()).LogIn(t.Context(), nil); err != nil {

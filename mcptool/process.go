@@ -94,14 +94,6 @@ func (p *process) attend(stderr *os.File) {
 	p.work.Go(func() { p.wait(stderr) })
 }
 
-// pid is the number of the child's group, 0 where it is not ours to end.
-func (p *process) pid() int {
-	if p.child != nil {
-		return 0
-	}
-	return p.cmd.Process.Pid
-}
-
 // pipes are the child's three streams. They are not those of package exec, which
 // closes them before the last that a child wrote has been read.
 func (p *process) pipes() (stderr *os.File, err error) {

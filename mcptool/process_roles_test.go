@@ -26,9 +26,15 @@ func child(t *testing.T, role string, env ...string) Server {
 	return Server{Name: role, Command: []string{program}, Env: append(env, childRole+"="+role)}
 }
 
+// hostRole is the variable that names the role of a host's server.
+const hostRole = "FERRULE_TEST_HOST"
+
 // childPipe is the variable that names a pipe to which each process of a child
 // writes its number, and which it holds open.
 const childPipe = "FERRULE_TEST_PIPE"
+
+// daemonPipe is childPipe for who is not to write to it itself.
+const daemonPipe = "FERRULE_TEST_DAEMON"
 
 // play is the test program in a role, until its input ends.
 func play(role string) int {
@@ -107,6 +113,18 @@ func play(role string) int {
 		if startOrphan(true) != nil {
 			return 8
 		}
+	case "daemon": // has one that has left its group, and whose parent is gone
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), childRole+"=daemons", childPipe+"=", daemonPipe+"="+os.Getenv(childPipe))
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if cmd.Run() != nil {
+			return 8
+		}
+	case "daemons":
+		if startOrphan(true, childPipe+"="+os.Getenv(daemonPipe)) != nil {
+			return 8
+		}
+		return 0
 	}
 	if s.serve(context.Background(), os.Stdin, os.Stdout) != nil {
 		return 1
@@ -121,7 +139,7 @@ func host(pipe string) int {
 		return 9
 	}
 	h := &Hub{Runtime: &ferrule.Runtime{}, Servers: []Server{{
-		Name: "family", Command: []string{program}, Env: []string{childRole + "=family", childPipe + "=" + pipe},
+		Name: "s", Command: []string{program}, Env: []string{childRole + "=" + os.Getenv(hostRole), childPipe + "=" + pipe},
 	}}}
 	if h.Start(context.Background()) != nil {
 		return 9
@@ -131,13 +149,13 @@ func host(pipe string) int {
 }
 
 // startOrphan starts a process that takes no hint and holds the output.
-func startOrphan(escaped bool) error {
+func startOrphan(escaped bool, env ...string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	cmd := exec.Command(program)
-	cmd.Env = append(os.Environ(), childRole+"=orphan")
+	cmd.Env = append(append(os.Environ(), childRole+"=orphan"), env...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if escaped {
 		leaveGroup(cmd)

@@ -5,14 +5,14 @@ package mcptool
 import (
 	"errors"
 	"os"
-	"strconv"
 	"syscall"
 	"time"
 )
 
 // watch is what a sentry does, in words that every shell knows: it keeps the
-// numbers of groups that begin (+) and end (-), and kills those that are left when
-// its input ends.
+// numbers of groups, each with its mark, that begin (+) and end (-), and kills those
+// that are left when its input ends. What has a mark and has left its group is looked
+// for until there is nothing new, as long as that takes; 0 is no mark.
 const watch = `trap '' HUP INT TERM
 all=' '
 while read -r what group; do
@@ -21,7 +21,24 @@ while read -r what group; do
 	-) case $all in *" $group "*) all="${all%% $group *} ${all#* $group }" ;; esac ;;
 	esac
 done
-for group in $all; do kill -KILL "-$group"; done`
+marks=
+for group in $all; do
+	kill -KILL "-${group%:*}"
+	[ "${group#*:}" = 0 ] || marks="$marks -e ${group#*:}"
+done
+killed=' '
+more=$marks
+while [ -n "$more" ]; do
+	more=
+	for one in $(grep -lsw $marks /proc/[0-9]*/limits); do
+		one=${one#/proc/}
+		one=${one%/limits}
+		case $killed in
+		*" $one "*) ;;
+		*) kill -KILL "$one"; killed="$killed$one " more=1 ;;
+		esac
+	done
+done`
 
 const (
 	// tellTime is how long a sentry may take to read what it is told, and departTime
@@ -59,6 +76,9 @@ func startSentry() (*sentry, error) {
 		w.Close()
 		return nil, err
 	}
+	// Who has marked this program ends what has the mark, and must not end the sentry
+	// before that has ended what it knows of: so it has one of its own.
+	_ = mark(p.Pid)
 	return &sentry{p, w, make(chan struct{})}, nil
 }
 
@@ -68,12 +88,12 @@ func (s *sentry) wait() {
 	close(s.gone)
 }
 
-func (s *sentry) begun(group int) error { return s.tell("+", group) }
-func (s *sentry) ended(group int) error { return s.tell("-", group) }
+func (s *sentry) begun(group string) error { return s.tell("+", group) }
+func (s *sentry) ended(group string) error { return s.tell("-", group) }
 
-func (s *sentry) tell(what string, group int) error {
+func (s *sentry) tell(what, group string) error {
 	late := s.pipe.SetWriteDeadline(time.Now().Add(tellTime))
-	_, err := s.pipe.WriteString(what + " " + strconv.Itoa(group) + "\n")
+	_, err := s.pipe.WriteString(what + " " + group + "\n")
 	return errors.Join(late, err)
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -113,15 +114,51 @@ func TestChildLeavesNothing(t *testing.T) {
 		h.wantGone(t) // before anybody closes the link
 		<-l.ended()
 	})
-	t.Run("a process that has left the group does not hold up the end", func(t *testing.T) {
+	for name, role := range map[string]string{
+		"M1 what has left the group ends with it":                         "escaped",
+		"M1 what has left the group, and whose parent is gone, ends, too": "daemon",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHolders(t)
+			l := dial(t, child(t, role, childPipe+"="+h.path), oldEra, nil)
+			escaped := h.wantStarted(t, 2)[1] // it starts after its parent
+			begin := time.Now()
+			l.close()
+			if took := time.Since(begin); took > endTime {
+				t.Errorf("it took %s, want that it does not hold up the end", took)
+			}
+			if runtime.GOOS != "linux" { // where it is ours to end
+				if err := syscall.Kill(escaped, syscall.SIGKILL); err != nil {
+					t.Errorf("it has not left the group: %v", err)
+				}
+			}
+			h.wantGone(t)
+		})
+	}
+	t.Run("M1 what has left the group ends when the child dies by itself", func(t *testing.T) {
+		t.Parallel()
+		if runtime.GOOS != "linux" {
+			t.Skip("processes can be marked on Linux only")
+		}
+		h := newHolders(t)
+		l := dial(t, child(t, "daemon", childPipe+"="+h.path), oldEra, nil)
+		h.wantStarted(t, 2)
+		if _, err := l.do(t.Context(), "die", nil, nil); err == nil {
+			t.Error("got no error, want one")
+		}
+		h.wantGone(t)
+		<-l.ended()
+	})
+	t.Run("M1 a child that has children of its own, as a gateway has, leaves none", func(t *testing.T) {
 		t.Parallel()
 		h := newHolders(t)
-		l := dial(t, child(t, "escaped", childPipe+"="+h.path), oldEra, nil)
-		escaped := h.wantStarted(t, 2)[1] // it starts after its parent, and is ours to end
-		l.close()
-		if err := syscall.Kill(escaped, syscall.SIGKILL); err != nil {
-			t.Errorf("it has not left the group: %v", err)
+		p, err := startProcess(t.Context(), child(t, "host", hostRole+"=family", childPipe+"="+h.path), nil)
+		if err != nil {
+			t.Fatal(err)
 		}
+		h.wantStarted(t, 2) // which are marked by their gateway, and not by us
+		p.close()
 		h.wantGone(t)
 	})
 	t.Run("M1 a handshake that fails leaves nothing", func(t *testing.T) {

@@ -63,7 +63,7 @@ func (w *ward) take(p *process) bool {
 		w.living = make(map[*process]bool)
 	}
 	w.living[p] = true
-	if group := p.pid(); group != 0 && (w.sentry == nil || w.sentry.begun(group) != nil) {
+	if group := p.group.watched(); group != "" && (w.sentry == nil || w.sentry.begun(group) != nil) {
 		w.renew()
 	}
 	return true
@@ -81,7 +81,7 @@ func (w *ward) drop(p *process) {
 		return
 	}
 	delete(w.living, p)
-	if group := p.pid(); group != 0 && w.sentry != nil && w.sentry.ended(group) != nil {
+	if group := p.group.watched(); group != "" && w.sentry != nil && w.sentry.ended(group) != nil {
 		w.renew()
 	}
 	if len(w.living) == 0 && w.empty != nil {
@@ -104,7 +104,7 @@ func (w *ward) renew() {
 		s, over, began := w.sentry, w.over, time.Now()
 		w.posts.Go(func() { w.relieve(s, began, over) })
 		for p := range w.living {
-			if group := p.pid(); group != 0 {
+			if group := p.group.watched(); group != "" {
 				err = errors.Join(err, w.sentry.begun(group))
 			}
 		}

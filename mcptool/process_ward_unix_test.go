@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -23,8 +24,20 @@ func family(t *testing.T, h *holders) Server {
 
 func TestWard(t *testing.T) {
 	t.Parallel()
-	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGHUP} {
-		t.Run("M1 no server outlives a program that is ended by "+sig.String(), func(t *testing.T) {
+	for _, tt := range []struct {
+		role string
+		sig  syscall.Signal
+		name string
+	}{
+		{"family", syscall.SIGKILL, ""},
+		{"family", syscall.SIGTERM, ""},
+		{"family", syscall.SIGHUP, ""},
+		{"escaped", syscall.SIGKILL, ", nor does what has left its group"},
+	} {
+		t.Run("M1 no server outlives a program that is ended by "+tt.sig.String()+tt.name, func(t *testing.T) {
+			if tt.role == "escaped" && runtime.GOOS != "linux" {
+				t.Skip("processes can be marked on Linux only")
+			}
 			t.Parallel()
 			h := newHolders(t)
 			program, err := os.Executable()
@@ -32,14 +45,14 @@ func TestWard(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd := exec.CommandContext(t.Context(), program)
-			cmd.Env = append(os.Environ(), childRole+"=host", childPipe+"="+h.path)
+			cmd.Env = append(os.Environ(), childRole+"=host", hostRole+"="+tt.role, childPipe+"="+h.path)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
 			defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
 			h.wantStarted(t, 2)
-			if err := syscall.Kill(-cmd.Process.Pid, sig); err != nil { // as a terminal does: all of its group
+			if err := syscall.Kill(-cmd.Process.Pid, tt.sig); err != nil { // as a terminal does: all of its group
 				t.Fatal(err)
 			}
 			h.wantGone(t)
@@ -185,16 +198,16 @@ func TestSentry(t *testing.T) {
 			t.Fatal(err)
 		}
 		all = append(all, cmd)
-		if err := s.begun(cmd.Process.Pid); err != nil {
+		if err := s.begun((&group{pid: cmd.Process.Pid}).watched()); err != nil {
 			t.Error(err)
 		}
 	}
 	pipe.wantStarted(t, len(all))
-	if err := s.ended(1 << 30); err != nil { // of which it was never told, and which leaves the others alone
+	if err := s.ended((&group{pid: 1 << 30}).watched()); err != nil { // of which it was never told, and which leaves the others alone
 		t.Error(err)
 	}
 	for _, i := range []int{0, 2} {
-		if err := s.ended(all[i].Process.Pid); err != nil {
+		if err := s.ended((&group{pid: all[i].Process.Pid}).watched()); err != nil {
 			t.Error(err)
 		}
 	}

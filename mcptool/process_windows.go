@@ -54,6 +54,9 @@ func (g *group) kill() {
 	_ = g.process.Kill() // it may be gone
 }
 
+// watched is nothing: the job ends with this program.
+func (g *group) watched() string { return "" }
+
 func (g *group) release() {
 	if g.job != 0 {
 		_ = windows.CloseHandle(g.job)

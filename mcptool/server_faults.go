@@ -26,6 +26,7 @@ const (
 	faultAsked   = "asked"   // its client, where no call ran
 	faultPaused  = "paused"  // it was left alone, as it did not answer
 	faultTools   = "tools"   // are not what was accepted any more
+	faultKept    = "kept"    // its login was not: other processes have an old one
 )
 
 const (
@@ -197,6 +198,8 @@ func faultWord(kind string) string {
 		return "it changed a tool"
 	case faultAsked:
 		return "it asked where no call ran"
+	case faultKept:
+		return "its login was renewed, and could not be kept for other processes and the next run"
 	case faultPaused:
 		return "it was not asked for a while"
 	}

@@ -88,6 +88,7 @@ func (p *program) examine(ctx context.Context) []finding {
 		all = append(all, p.examineClientHook()...)
 		all = append(all, examineSecrets(ctx, c)...)
 		all = append(all, examineHome(p.homeOf(c)), examineStore(ctx, p.storeOf(c)))
+		all = append(all, p.loginsOf(c).examine()...)
 	}
 	all = append(append(all, p.examineTerminal()), p.examineIsolation(ctx, c)...)
 	if c != nil && len(c.Servers) > 0 {

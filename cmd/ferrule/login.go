@@ -61,10 +61,11 @@ for the url that the server has now, and for no other. No other command opens a 
 func (p *program) serversLogoutCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout NAME",
-		Short: "Forget the login to an MCP server",
-		Long: `Forget what an MCP server has granted to ` + "`ferrule servers login`" + `. The server is not
-told: what it granted lasts there until it expires or is withdrawn there. An ` + "`up`" + ` that
-runs may use what it has until that is to be renewed: start it again.`,
+		Short: "Forget the login to an MCP server, and have it withdrawn there",
+		Long: `Forget what an MCP server has granted to ` + "`ferrule servers login`" + `, and have its
+authorization server withdraw it where that can be (RFC 7009). Where it cannot, that is
+said: what was granted lasts there until it expires or is withdrawn there. It is removed
+here in any case. An ` + "`up`" + ` that runs may use what it has until that is to be renewed.`,
 		Args:              exactly("NAME"),
 		RunE:              p.do(func(cmd *cobra.Command, args []string) error { return p.logOut(cmd.Context(), args[0]) }),
 		ValidArgsFunction: p.serverNames,
@@ -216,12 +217,12 @@ func (p *program) logOut(ctx context.Context, name string) error {
 	if c == nil {
 		return unknown
 	}
-	there, err := p.forgetLogin(ctx, c, name)
+	there, told, err := p.forgetLogin(ctx, c, name)
 	switch {
 	case err != nil:
 		return fmt.Errorf("servers logout: %s: %w", name, err)
 	case there:
-		p.printf("logged out of %s: the login is removed here. The server was not told: withdraw it there if others may have it.\n", name)
+		p.printf("logged out of %s: the login is removed here. %s\n", name, told)
 	case unknown != nil: // a login of a server that was taken out can still be removed
 		return unknown
 	default:
@@ -230,10 +231,43 @@ func (p *program) logOut(ctx context.Context, name string) error {
 	return nil
 }
 
-// forgetLogin removes the login to a server. there: there was one.
-func (p *program) forgetLogin(ctx context.Context, c *config.Config, name string) (there bool, err error) {
+// forgetLogin removes the login to a server, and has it withdrawn there if that can
+// be. there: there was one, and told says what became of it at the server.
+func (p *program) forgetLogin(ctx context.Context, c *config.Config, name string) (there bool, told string, err error) {
 	if filepath.Base(name) != name || strings.ContainsAny(name, `/\:`) { // it names a file
-		return false, nil
+		return false, "", nil
 	}
-	return p.loginsOf(c).remove(ctx, name)
+	l := p.loginsOf(c)
+	there, err = l.remove(ctx, name, func(ctx context.Context) {
+		issuer, err := p.withdrawLogin(ctx, c, l, name)
+		if told = "It was withdrawn at " + issuer + "."; err != nil {
+			told = "It was not withdrawn at the server: " + terminal.Visible(err.Error()) + ". Do so there if others may have it."
+		}
+	})
+	return there, told, err
+}
+
+// withdrawTime is how long an authorization server may take to withdraw a login.
+const withdrawTime = 15 * time.Second
+
+// withdrawLogin has a login withdrawn where it was granted, and says where that is.
+func (p *program) withdrawLogin(ctx context.Context, c *config.Config, l *logins, name string) (issuer string, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, withdrawTime, fmt.Errorf("it did not answer within %s", withdrawTime))
+	defer cancel()
+	i := slices.IndexFunc(c.Servers, func(s config.Server) bool { return s.Name == name })
+	if i < 0 {
+		return "", fmt.Errorf("it is not in %s any more", config.Name)
+	}
+	if err := c.Servers[i].CanLogin(); err != nil {
+		return "", err
+	}
+	vault, err := vaultOf(c)
+	if err != nil {
+		return "", err
+	}
+	s, err := c.Servers[i].Filled(p.lookup, func(secret string) (string, error) { return valueFor(ctx, vault, serverUses+name, secret) })
+	if err != nil {
+		return "", err
+	}
+	return mcptool.Server{Name: s.Name, URL: s.URL, Header: s.Header, Login: loginOf(l, s)}.LogOut(ctx)
 }

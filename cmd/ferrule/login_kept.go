@@ -137,12 +137,15 @@ func (l *logins) keep(ctx context.Context, server, url string, granted []byte) e
 	return putWhole(l.file(server), append(text, '\n'))
 }
 
-// remove forgets a login. there: there was one.
-func (l *logins) remove(ctx context.Context, server string) (there bool, err error) {
+// remove forgets a login, behind what is done first with it. there: there was one.
+func (l *logins) remove(ctx context.Context, server string, first func(context.Context)) (there bool, err error) {
 	if _, err := os.Lstat(l.file(server)); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	err = l.alone(ctx, server, func(context.Context) error { return os.Remove(l.file(server)) })
+	err = l.alone(ctx, server, func(ctx context.Context) error {
+		first(ctx)
+		return os.Remove(l.file(server))
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -177,6 +180,24 @@ func (l *logins) alone(ctx context.Context, server string, work func(context.Con
 			return context.Cause(waiting)
 		}
 	}
+}
+
+// examine says where the key of the logins is, and so how safe they are; nothing
+// where nobody has logged in. It does not ask a keyring, which may show a window.
+func (l *logins) examine() []finding {
+	const name = "logins"
+	if _, err := os.Stat(l.dir); err != nil {
+		return nil // what is wrong with the state directory is said elsewhere
+	}
+	switch word, _, err := l.key.where(); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return []finding{{name, "failed", err.Error()}}
+	case word == inFile:
+		return []finding{{name, "ok", "encrypted with a key in " + l.key.file + ": who can read the state directory can read them"}}
+	}
+	return []finding{{name, "ok", "encrypted with a key in " + l.key.place()}}
 }
 
 // make makes the folder, in a state directory that is there.

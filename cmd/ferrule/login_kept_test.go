@@ -126,6 +126,28 @@ func TestLogins(t *testing.T) {
 			t.Errorf("got %v left behind", left)
 		}
 	})
+	t.Run("K4 doctor says where the key is", func(t *testing.T) {
+		t.Parallel()
+		for _, tt := range []struct {
+			ring ring
+			want string
+		}{{nil, filepath.Join("logins", "key") + ": who can read"}, {&mapRing{entries: make(map[string]string)}, "in the keyring of the operating system"}} {
+			l := at(filepath.Join(t.TempDir(), "logins"), tt.ring)
+			if got := l.examine(); got != nil {
+				t.Errorf("got %v, want nothing before a login", got)
+			}
+			if err := l.keep(t.Context(), "s", somewhere, granted); err != nil {
+				t.Fatal(err)
+			}
+			if got := l.examine(); len(got) != 1 || got[0].State != "ok" || !strings.Contains(got[0].Text, tt.want) {
+				t.Errorf("got %v, want %s", got, tt.want)
+			}
+			write(t, l.key.file, "paper x")
+			if got := l.examine(); len(got) != 1 || got[0].State != "failed" || !strings.Contains(got[0].Text, "log in anew") {
+				t.Errorf("got %v, want what to do", got)
+			}
+		}
+	})
 	t.Run("K4 two who make a key at once have the same", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()

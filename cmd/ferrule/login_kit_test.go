@@ -29,6 +29,8 @@ type oauthWorld struct {
 
 	mu          sync.Mutex
 	names       string            // another authorization server; "": issuer
+	revokes     string            // how: "", as it should, or "refuses"; "no": it cannot
+	revoked     []string          // tokens
 	noRegister  bool              // clients cannot register themselves
 	clients     map[string]string // secrets, by id
 	redirects   map[string]string // of clients that registered themselves
@@ -160,7 +162,13 @@ func (w *oauthWorld) authorize(out http.ResponseWriter, r *http.Request) {
 		if !w.noRegister {
 			about["registration_endpoint"] = at + "/register"
 		}
+		if w.revokes != "no" {
+			about["revocation_endpoint"] = at + "/revoke"
+		}
 		answerJSON(out, 200, about)
+	case "/revoke":
+		_ = r.ParseForm()
+		w.revoke(out, r.Form)
 	case "/register":
 		var asked struct {
 			Redirects []string `json:"redirect_uris"`
@@ -259,6 +267,22 @@ func (w *oauthWorld) token(out http.ResponseWriter, form url.Values) {
 		answer["expires_in"] = w.expires
 	}
 	answerJSON(out, 200, answer)
+}
+
+// revoke withdraws a token.
+func (w *oauthWorld) revoke(out http.ResponseWriter, form url.Values) {
+	token := form.Get("token")
+	switch secret, ok := w.clients[form.Get("client_id")]; {
+	case !ok || secret != form.Get("client_secret"):
+		w.t.Errorf("got %v, want the client that the token is of", form)
+		answerJSON(out, 401, map[string]any{"error": "invalid_client"})
+	case w.revokes == "refuses":
+		answerJSON(out, 503, map[string]any{"error": "not with " + form.Encode()})
+	default:
+		w.revoked = append(w.revoked, form.Get("token_type_hint"))
+		delete(w.valid, token)
+		delete(w.renewals, token)
+	}
 }
 
 // set changes how the world is.

@@ -38,6 +38,9 @@ func TestServersLogin(t *testing.T) {
 		if code != 0 || !strings.Contains(text, "logged in to s") || !strings.Contains(text, "server s: ready") || !strings.Contains(text, filepath.Join(".ferrule", "logins", "key")) {
 			t.Errorf("got %d, %s, want a login", code, text)
 		}
+		if text, _ := w.try("doctor"); !strings.Contains(text, "encrypted with a key in "+filepath.Join(w.dir, ".ferrule", "logins", "key")) {
+			t.Errorf("got %s, want where the key is", text)
+		}
 		for range 2 { // by other processes
 			if text, code := w.try("call", "s__read"); code != 0 || !strings.Contains(text, "done: read") {
 				t.Errorf("got %d, %s, want the result", code, text)
@@ -445,8 +448,11 @@ func TestLoginLasts(t *testing.T) {
 			t.Errorf("got %d, %s", code, text)
 		}
 		w.login(w.agrees)
-		if text, code := w.try("servers", "logout", "s"); code != 0 || !strings.Contains(text, "logged out of s") || !strings.Contains(text, "not told") {
-			t.Errorf("got %d, %s", code, text)
+		if text, code := w.try("servers", "logout", "s"); code != 0 || !strings.Contains(text, "logged out of s") || !strings.Contains(text, "withdrawn at "+w.issuer.URL) {
+			t.Errorf("got %d, %s, want that the server was told", code, text)
+		}
+		if got := strings.Join(w.revoked, " "); got != "refresh_token access_token" || len(w.valid)+len(w.renewals) != 0 {
+			t.Errorf("got %q withdrawn, want both tokens", got)
 		}
 		if text, code := w.try("call", "s__read"); code == 0 || !strings.Contains(text, needsLogin) {
 			t.Errorf("got %d, %s, want %s", code, text, needsLogin)
@@ -456,6 +462,38 @@ func TestLoginLasts(t *testing.T) {
 			t.Errorf("got %d, %s", code, text)
 		}
 	})
+}
+
+func TestLogoutTells(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, want string
+		set        func(*oauthWorld)
+	}{
+		{"M6 an authorization server that cannot withdraw a login", "names no address for that", func(w *oauthWorld) { w.set(func() { w.revokes = "no" }) }},
+		{"M6 one that does not", "answers 503.", func(w *oauthWorld) { w.set(func() { w.revokes = "refuses" }) }},
+		{"M6 one that is gone", "refused", func(w *oauthWorld) { w.issuer.Close() }},
+		{"M6 a server that was taken out", "is not in ferrule.yaml any more", func(w *oauthWorld) { write(w.t, filepath.Join(w.dir, "ferrule.yaml"), "") }},
+		{"M6 a login for another url", "for another url", func(w *oauthWorld) {
+			write(w.t, filepath.Join(w.dir, "ferrule.yaml"), "servers: {s: {url: 'http://127.0.0.1:1/x'}}\n")
+		}},
+	} {
+		t.Run(tt.name+" is said, and the login is removed", func(t *testing.T) {
+			t.Parallel()
+			w := newOAuthWorld(t)
+			w.login(w.agrees)
+			tt.set(w)
+			text, code := w.try("servers", "logout", "s")
+			if code != 0 || !strings.Contains(text, "logged out of s") || !strings.Contains(text, "not withdrawn at the server: ") || !strings.Contains(text, tt.want) {
+				t.Errorf("got %d, %s, want %s", code, text, tt.want)
+			}
+			for path := range w.files() {
+				if strings.Contains(path, "login-s-") && !strings.HasSuffix(path, ".lock") {
+					t.Errorf("got %s, want it removed", path)
+				}
+			}
+		})
+	}
 }
 
 func TestUpLogin(t *testing.T) {

@@ -258,11 +258,11 @@ func (p *program) serversRemoveCommand() *cobra.Command {
 				return changing(err)
 			}
 			p.printf("removed %s from %s\n", args[0], path)
-			switch there, err := p.forgetLogin(cmd.Context(), c, args[0]); {
+			switch there, told, err := p.forgetLogin(cmd.Context(), c, args[0]); {
 			case err != nil:
 				return fmt.Errorf("servers remove: its login could not be removed: %w", err)
 			case there:
-				p.printf("removed the login to %s; the server was not told\n", args[0])
+				p.printf("removed the login to %s. %s\n", args[0], told)
 			}
 			return nil
 		}),
