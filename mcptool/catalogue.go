@@ -121,6 +121,7 @@ func (s *server) catalogue(ctx context.Context, defs []json.RawMessage) *catalog
 	s.mu.Unlock()
 	c := &catalogue{tools: make([]*listedTool, 0, len(defs))}
 	names := make(map[string]bool, len(defs))
+	alike := make(map[string]*tool.Tool)
 	for _, raw := range defs {
 		var t *listedTool
 		if len(raw) <= maxDefinition {
@@ -132,7 +133,7 @@ func (s *server) catalogue(ctx context.Context, defs []json.RawMessage) *catalog
 		case ctx.Err() != nil:
 			t = &listedTool{raw: raw, name: short(textMember(raw, "name")), why: context.Cause(ctx).Error()}
 		default:
-			t = s.listed(raw)
+			t = s.listed(raw, alike)
 		}
 		if t.tool != nil && names[t.name] {
 			t = &listedTool{raw: raw, name: t.name, why: "another tool of the server has the same name"}

@@ -18,13 +18,14 @@ import (
 const maxDefinition = 1 << 20
 
 // listed makes a tool of a definition. What makes it unusable quarantines it; what
-// is merely wrong in it is left out.
-func (s *server) listed(raw json.RawMessage) *listedTool {
+// is merely wrong in it is left out. alike are tools that were made already, by their
+// input schema.
+func (s *server) listed(raw json.RawMessage, alike map[string]*tool.Tool) *listedTool {
 	t := &listedTool{raw: raw, name: textMember(raw, "name")}
 	if len(raw) <= maxDefinition {
 		t.raw = bytes.Clone(raw) // else one tool would hold the memory of the whole list
 	}
-	if err := s.define(t); err != nil {
+	if err := s.define(t, alike); err != nil {
 		t.tool, t.tidy, t.why, t.final = nil, nil, err.Error(), true
 		t.name = short(t.name)
 	}
@@ -39,7 +40,7 @@ func (s *server) listed(raw json.RawMessage) *listedTool {
 // deferred.
 const metaAlwaysLoad = "anthropic/alwaysLoad"
 
-func (s *server) define(t *listedTool) error {
+func (s *server) define(t *listedTool, alike map[string]*tool.Tool) error {
 	if kind := kindOf(t.raw); kind != '{' {
 		return fmt.Errorf("definition: got %s, want an object", kindName(kind))
 	}
@@ -79,7 +80,7 @@ func (s *server) define(t *listedTool) error {
 		}
 		return s.run(ctx, &info, a)
 	}
-	made, err := withInput(tool.Tool{Info: info, Run: run}, t)
+	made, err := withInput(tool.Tool{Info: info, Run: run}, t, alike)
 	if err != nil {
 		return err
 	}
@@ -88,14 +89,20 @@ func (s *server) define(t *listedTool) error {
 }
 
 // withInput is the tool with its input schema, which is mended if it must be:
-// servers write types as their language names them.
-func withInput(made tool.Tool, t *listedTool) (*tool.Tool, error) {
+// servers write types as their language names them. Many tools of one server take the
+// same: its schema is compiled once.
+func withInput(made tool.Tool, t *listedTool, alike map[string]*tool.Tool) (*tool.Tool, error) {
 	given, ok := member(t.tidy, "inputSchema")
 	if !ok {
 		return nil, errors.New("inputSchema: got none, want an object")
 	}
 	input := rooted(given)
 	made.Input = input
+	if like := alike[string(input)]; like != nil {
+		with := *like // with what was compiled
+		with.Info, with.Run = made.Info, made.Run
+		made = with
+	}
 	checked, err := made.Check()
 	if err != nil {
 		mended, changes, cannot := schema.Normalise(input)
@@ -108,6 +115,9 @@ func withInput(made tool.Tool, t *listedTool) (*tool.Tool, error) {
 			return nil, err2
 		}
 		checked = again
+	}
+	if alike != nil {
+		alike[string(made.Input)] = checked
 	}
 	if !sameJSON(given, made.Input) {
 		t.tidy = setMembers(t.tidy, pair{"inputSchema", made.Input})
