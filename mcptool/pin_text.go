@@ -71,11 +71,9 @@ func findingsOf(definition json.RawMessage) []string {
 	}
 	var all []string
 	walk(definition, nil, func(at *way, value json.RawMessage) {
-		text, where := "", "" // where is made for what has something to be told of
-		switch {
-		case value == nil:
-			text, where = at.member, "the name of "
-		default:
+		text, where := at.member, "the name of "
+		if value != nil {
+			where = ""
 			text, _ = unquote(value)
 		}
 		if !suspect(text) && !strings.Contains(text, "<!--") {
