@@ -120,7 +120,8 @@ func (d *dialogue) capabilities() json.RawMessage {
 // bytes: they are in the context of every conversation.
 const maxInstructions = 4 << 10
 
-// instructions are those of the servers, each under its name.
+// instructions are those of the servers, each under its name. None can write in the
+// name of another, or what a person would not see.
 func (d *dialogue) instructions() string {
 	var parts []string
 	for _, s := range d.seen() {
@@ -132,10 +133,10 @@ func (d *dialogue) instructions() string {
 		if len(text) > maxInstructions {
 			text = strings.ToValidUTF8(text[:maxInstructions], "") + "…"
 		}
-		if d.client.gate.alone() == s && s.Unprefixed {
+		if text = unhidden(text); d.client.gate.alone() == s && s.Unprefixed {
 			return text
 		}
-		parts = append(parts, fmt.Sprintf("# %s\n\n%s", s.Name, text))
+		parts = append(parts, fmt.Sprintf("# %s\n\n%s", s.Name, below(text)))
 	}
 	return strings.Join(parts, "\n\n")
 }

@@ -86,24 +86,24 @@ func alike(r rune) rune {
 // lookalikes knows what names there are, for one server.
 type lookalikes struct {
 	server  string
-	bare    bool                // its tools have bare names
-	others  map[string]string   // what tools of other sources are called, by likeness
-	sources map[string]string   // other sources, by likeness
-	own     map[string][]string // its own names, those before others first, by likeness
+	bare    bool              // its tools have bare names
+	others  map[string]string // what tools of other sources are called, by likeness
+	from    map[string]string // whose they are, by name
+	sources map[string]string // other sources, by likeness
 	house   map[string]string
 }
 
-// lookalikes looks at all tools there are. names are the server's own in their
-// order; those that are accepted come first.
-func (s *server) lookalikes(names []string, accepted func(string) bool) *lookalikes {
+// lookalikes looks at all tools there are.
+func (s *server) lookalikes() *lookalikes {
 	l := &lookalikes{
 		server: s.Name, bare: s.Unprefixed || s.hub.Runtime.Collisions != ferrule.Prefix,
-		others: make(map[string]string), sources: make(map[string]string), own: make(map[string][]string), house: make(map[string]string),
+		others: make(map[string]string), sources: make(map[string]string), from: make(map[string]string), house: make(map[string]string),
 	}
 	for t := range s.hub.Runtime.All() {
 		if t.Source.Name != s.Name {
 			l.others[likeness(t.Name)] = t.Name
 			if t.Source.Name != "" {
+				l.from[t.Name] = t.Source.Name
 				l.sources[likeness(t.Source.Name)] = t.Source.Name
 			}
 		}
@@ -120,32 +120,47 @@ func (s *server) lookalikes(names []string, accepted func(string) bool) *lookali
 	for _, name := range houseNames() {
 		l.house[likeness(name)] = name
 	}
-	for _, first := range []bool{true, false} {
-		for _, name := range names {
-			if accepted(name) == first {
-				l.own[likeness(name)] = append(l.own[likeness(name)], name)
-			}
-		}
-	}
 	return l
 }
 
-// of says what a name imitates; "": nothing.
+// of says what a name imitates; "": nothing. Tools of one server are not compared:
+// both names are its own, and it gains nothing by one that is like the other.
 func (l *lookalikes) of(name string) string {
-	like := likeness(name)
-	if house, ok := l.house[like]; ok {
-		return fmt.Sprintf("its name imitates %s, a tool of Ferrule's own", house)
-	}
-	if prefix, _, ok := strings.Cut(name, "__"); ok {
-		if other, ok := l.sources[likeness(prefix)]; ok {
-			return fmt.Sprintf("its name begins as those of server %s do (%s__)", other, other)
+	words := strings.Split(name, "__")
+	last := len(words) - 1
+	for _, word := range []string{name, words[last]} {
+		if house, ok := l.house[likeness(word)]; ok {
+			return fmt.Sprintf("its name imitates %s, a tool of Ferrule's own", house)
 		}
 	}
-	if same := l.own[like]; len(same) > 0 && same[0] != name {
-		return fmt.Sprintf("its name looks like that of %s, another tool of the server", same[0])
+	for _, word := range words[:last] { // as server__tool is made, and mcp__server__tool by clients
+		like := likeness(word)
+		if other, ok := l.sources[like]; ok {
+			return fmt.Sprintf("its name begins as those of server %s do (%s__)", other, other)
+		}
+		if reserved := l.reserved(like); reserved != "" {
+			return fmt.Sprintf("its name begins as names do that programs make (%s__)", reserved)
+		}
 	}
-	if seen := l.visible(name); l.others[likeness(seen)] != "" && l.others[likeness(seen)] != seen {
-		return fmt.Sprintf("its name (%s) looks like that of another tool: %s", seen, l.others[likeness(seen)])
+	seen := l.visible(name)
+	other := l.others[likeness(seen)]
+	if other == "" || other == seen {
+		return ""
+	}
+	text := fmt.Sprintf("its name (%s) looks like that of another tool: %s", seen, other)
+	if from := l.from[other]; from != "" {
+		text += " of server " + from // it may be the one that imitates, and was only faster
+	}
+	return text
+}
+
+// reserved is a beginning of names that clients, or this program, make, if this is what
+// it looks like; "": it is not. A server that is called so may begin its names so.
+func (l *lookalikes) reserved(like string) string {
+	for _, word := range []string{"mcp", "ferrule"} {
+		if like == likeness(word) && like != likeness(l.server) {
+			return word
+		}
 	}
 	return ""
 }

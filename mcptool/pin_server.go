@@ -171,13 +171,7 @@ func (s *server) nameImitations(c *catalogue) {
 			continue
 		}
 		if all == nil {
-			names := make([]string, 0, len(c.tools))
-			for _, t := range c.tools {
-				if t.made != nil {
-					names = append(names, t.name)
-				}
-			}
-			all = s.lookalikes(names, func(string) bool { return false })
+			all = s.lookalikes()
 		}
 		if why := all.of(t.name); why != "" && !strings.Contains(t.why, why) {
 			again := *t
@@ -218,13 +212,11 @@ func (c *catalogue) block(i int, t *listedTool, why string) {
 // see is what is to be kept after a catalogue was seen.
 func (s *server) see(had *pinFile, c *catalogue) (*pinFile, bool) {
 	seen := &sightings{at: time.Now().UTC(), there: make(map[string]bool, len(c.tools)), whole: c.left == "", follow: s.Follow}
-	names := make([]string, 0, len(c.tools))
 	for _, t := range c.tools {
 		seen.there[t.name] = true
 		if t.tool == nil || t.pin == nil {
 			continue
 		}
-		names = append(names, t.name)
 		seen.tools = append(seen.tools, sighting{
 			t.name, t.pin.digest, t.pin.findings,
 			func() json.RawMessage { return s.cleanDefinition(t.raw) },
@@ -233,13 +225,7 @@ func (s *server) see(had *pinFile, c *catalogue) (*pinFile, bool) {
 	var all *lookalikes
 	seen.imitates = func(name string) string {
 		if all == nil {
-			accepted := make(map[string]bool)
-			if had != nil {
-				for i := range had.Tools {
-					accepted[had.Tools[i].Tool] = had.Tools[i].Accepted != nil
-				}
-			}
-			all = s.lookalikes(names, func(name string) bool { return accepted[name] })
+			all = s.lookalikes()
 		}
 		return all.of(name)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -46,78 +45,16 @@ func visibleLine(text string, most int) string {
 // suspect reports whether a text has more in it than printable ASCII and lines.
 func suspect(text string) bool {
 	for i := range len(text) {
-		if c := text[i]; c < ' ' && c != '\n' && c != '\t' && c != '\r' || c > '~' {
+		switch c := text[i]; {
+		case c == '\r':
+			if i+1 == len(text) || text[i+1] != '\n' {
+				return true
+			}
+		case c < ' ' && c != '\n' && c != '\t', c > '~':
 			return true
 		}
 	}
 	return false
-}
-
-// runes gives each character of a text, and what is wrong with it where a person
-// does not see it; "": nothing.
-func runes(text string, f func(r rune, size int, what string)) {
-	var last rune
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		next, _ := utf8.DecodeRuneInString(text[i+size:])
-		what := concealed(r)
-		if what != "" && needed(last, r, next) {
-			what = ""
-		}
-		if r == utf8.RuneError && size == 1 {
-			what = "is no character"
-		}
-		f(r, size, what)
-		last = r
-		i += size
-	}
-}
-
-// concealed says what is wrong with a character that a person does not see, or that
-// changes how others are seen; "": nothing.
-func concealed(r rune) string {
-	switch {
-	case r == '\n', r == '\t', r == '\r', ' ' <= r && r <= '~':
-		return ""
-	case 0xE0000 <= r && r <= 0xE007F:
-		return "is a tag character, which only programs see"
-	case r == 0x061C, r == 0x200E, r == 0x200F, 0x202A <= r && r <= 0x202E, 0x2066 <= r && r <= 0x2069:
-		return "changes the direction of the text"
-	case unicode.Is(unicode.Cc, r):
-		return "is a control character"
-	case 0x200B <= r && r <= 0x200D, r == 0x2060, r == 0xFEFF:
-		return "has no width"
-	case unicode.In(r, unicode.Cf, unicode.Co, unicode.Variation_Selector, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point),
-		0x2061 <= r && r <= 0x2065, r == 0x034F, r == 0x115F, r == 0x1160, r == 0x17B4, r == 0x17B5, r == 0x3164, r == 0xFFA0, r == 0x2800:
-		return "cannot be seen"
-	}
-	return ""
-}
-
-// needed reports whether a script or an emoji needs such a character between these
-// two: it is a part of how they are written then, and carries nothing.
-func needed(last, r, next rune) bool {
-	switch r {
-	case 0xFE0E, 0xFE0F: // a symbol as text, or as an emoji
-		return pictured(last) || next == 0x20E3 && last < utf8.RuneSelf && (unicode.IsDigit(last) || last == '#' || last == '*')
-	case 0x200D:
-		return (pictured(last) || last == 0xFE0F) && pictured(next) || joined(last) && joined(next)
-	case 0x200C:
-		return joined(last) && joined(next)
-	}
-	return false
-}
-
-// pictured reports whether a character is a picture, or the colour of one.
-func pictured(r rune) bool {
-	return r > 0xFF && unicode.Is(unicode.So, r) || 0x1F3FB <= r && r <= 0x1F3FF || 0x2190 <= r && r <= 0x21FF || 0x2600 <= r && r <= 0x27BF
-}
-
-// joined reports whether a letter belongs to a script whose letters are joined, or
-// kept apart, by characters without width.
-func joined(r rune) bool {
-	return unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi,
-		unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar)
 }
 
 // maxFindings is how many findings of a definition are told.
@@ -129,16 +66,14 @@ func findingsOf(definition json.RawMessage) []string {
 	text := string(definition)
 	// Canonical JSON has no more escapes than it must: what has none of this has
 	// nothing to find.
-	if !suspect(text) && !strings.Contains(text, `\u`) && !strings.Contains(text, `\b`) && !strings.Contains(text, `\f`) && !strings.Contains(text, "<!--") {
+	if !suspect(text) && !strings.Contains(text, `\u`) && !strings.Contains(text, `\b`) && !strings.Contains(text, `\f`) && !strings.Contains(text, `\r`) && !strings.Contains(text, "<!--") {
 		return nil
 	}
 	var all []string
 	walk(definition, nil, func(at *way, value json.RawMessage) {
-		text, where := "", "" // where is made for what has something to be told of
-		switch {
-		case value == nil:
-			text, where = at.member, "the name of "
-		default:
+		text, where := at.member, "the name of "
+		if value != nil {
+			where = ""
 			text, _ = unquote(value)
 		}
 		if !suspect(text) && !strings.Contains(text, "<!--") {
