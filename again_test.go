@@ -66,7 +66,9 @@ func TestAgain(t *testing.T) {
 	for name, change := range map[string]func(*tool.Tool){
 		"another definition": func(d *tool.Tool) { d.Description = "Writes something else." },
 		"other claims":       func(d *tool.Tool) { d.Claims.Local = !d.Claims.Local },
-		"another preview":    func(d *tool.Tool) { d.Preview = func(context.Context, tool.Args) (string, error) { return "more", nil } },
+		"another preview": func(d *tool.Tool) {
+			d.Preview = func(context.Context, tool.Args) (string, error) { return "more", nil }
+		},
 	} {
 		t.Run("P5 a yes is not for "+name, func(t *testing.T) {
 			t.Parallel()

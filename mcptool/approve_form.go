@@ -105,7 +105,7 @@ const maxRemark = 1000
 
 // effects is what a call may do, as far as its claims are believed.
 func effects(c tool.Claims) string {
-	text := "It MAY DESTROY something: what it changes may be lost for good"
+	text := "It MAY DESTROY something"
 	switch {
 	case c.ReadOnly:
 		text = "It only reads"
