@@ -36,15 +36,21 @@ func (c *call) charge() *tool.Error {
 	if err == nil && (t.full < -1 || t.full >= len(charges)) {
 		err = fmt.Errorf("Runtime.Ledger: take: got the place %d of %d", t.full, len(charges))
 	}
+	limit := ""
+	if t.full >= 0 && err == nil {
+		if limit = "the limit is " + by[t.full].String(); by[t.full].Key != "" {
+			limit += ": " + by[t.full].Key
+		}
+	}
 	switch {
 	case err != nil:
 		return &tool.Error{Kind: tool.Denied, Text: "It could not be counted how many calls were made, so the call was denied.", Detail: err.Error(), Cause: err}
 	case t.full >= 0 && t.wait == 0:
-		return &tool.Error{Kind: tool.RateLimited, Text: fmt.Sprintf("The budget of calls of %s is used up.", c.called()), Detail: "the limit is " + by[t.full].String()}
+		return &tool.Error{Kind: tool.RateLimited, Text: fmt.Sprintf("The budget of calls of %s is used up.", c.called()), Detail: limit}
 	case t.full >= 0:
 		return &tool.Error{
 			Kind: tool.RateLimited, Text: fmt.Sprintf("Too many calls of %s. Try again in %s.", c.called(), t.wait.Truncate(time.Second)+time.Second),
-			Detail: "the limit is " + by[t.full].String(), RetryAfter: t.wait,
+			Detail: limit, RetryAfter: t.wait,
 		}
 	}
 	c.charged = true

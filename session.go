@@ -207,6 +207,8 @@ type conversation struct {
 	standing   sync.Mutex
 	standingOf *catalogue
 	standings  map[standKey]*standingSet
+	// stoodBefore are those of the catalogue before, until they are asked for.
+	stoodBefore map[standKey]*standingSet
 
 	endings []func()      // what is to be done when it ends; guarded by mu
 	ended   chan struct{} // closed when it has been done; nil: nobody has begun; guarded by mu

@@ -50,13 +50,16 @@ func (c *conversation) stand(of *catalogue, all *toolset, caller tool.Caller) (*
 	}
 	key := standKey{caller.Client, caller.Agent, caller.Run, caller.Prompt, caller.Attended, reflect.ValueOf(caller.Values).Pointer(), c.mode()}
 	c.standing.Lock()
-	if c.standingOf != of { // tools that are gone are forgotten
-		c.standingOf, c.standings = of, nil
+	if c.standingOf != of { // tools that are gone are forgotten, once it is known what is left
+		c.standingOf, c.standings, c.stoodBefore = of, nil, c.standings
 	}
-	had := c.standings[key]
+	had, before := c.standings[key], c.stoodBefore[key]
+	if had == nil {
+		delete(c.stoodBefore, key)
+	}
 	c.standing.Unlock()
 	if had == nil || had.all != all {
-		s := set.stand(all, caller, key.mode)
+		s := set.stand(all, caller, key.mode, before)
 		had = &standingSet{all, all.without(s), caller.Values, s}
 		c.standing.Lock()
 		defer c.standing.Unlock()
@@ -67,11 +70,20 @@ func (c *conversation) stand(of *catalogue, all *toolset, caller tool.Caller) (*
 	return had.tools, had.standing
 }
 
-func (s *settings) stand(all *toolset, caller tool.Caller, mode policy.Mode) *standing {
+// stand asks about those tools that were not there before; nil: none were. Where one
+// of thousands has changed, the next call does not wait until all are asked about.
+func (s *settings) stand(all *toolset, caller tool.Caller, mode policy.Mode, before *standingSet) *standing {
 	st := &standing{mode: string(mode)}
 	st.unfindable = sync.OnceValue(func() [allFinders]bool { return s.unfindable(caller, st.mode) })
 	said := make(map[tool.Decision]*tool.Decision) // rules are few: most tools share what is said
+	known := before.entries()
 	for _, e := range all.list {
+		if known[e] {
+			if d := before.fixed[e]; d != nil {
+				st.fix(e, d, len(all.list))
+			}
+			continue
+		}
 		r := &tool.Request{Caller: caller, Source: e.source, Tool: &e.tool.Info, Name: e.wire, Mode: st.mode, Varies: e.varies()}
 		if !r.Varies {
 			r.Claims = e.claims
@@ -80,18 +92,35 @@ func (s *settings) stand(all *toolset, caller tool.Caller, mode policy.Mode) *st
 		if !ok {
 			continue
 		}
-		if st.fixed == nil {
-			st.fixed = make(map[*entry]*tool.Decision)
-		}
 		if said[d] == nil {
 			kept := d
 			said[d] = &kept
 		}
-		if st.fixed[e] = said[d]; d.Verdict == tool.Deny && !d.Override {
-			st.hide(e)
-		}
+		st.fix(e, said[d], len(all.list))
 	}
 	return st
+}
+
+// fix notes what is said of a tool, one of many.
+func (s *standing) fix(e *entry, d *tool.Decision, many int) {
+	if s.fixed == nil {
+		s.fixed = make(map[*entry]*tool.Decision, many)
+	}
+	if s.fixed[e] = d; d.Verdict == tool.Deny && !d.Override {
+		s.hide(e)
+	}
+}
+
+// entries are the tools that were asked about.
+func (s *standingSet) entries() map[*entry]bool {
+	if s == nil {
+		return nil
+	}
+	all := make(map[*entry]bool, len(s.all.list))
+	for _, e := range s.all.list {
+		all[e] = true
+	}
+	return all
 }
 
 // unfindable says which tools of deferred views the rules deny whatever their

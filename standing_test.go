@@ -181,6 +181,41 @@ func (byValues) Decide(r *tool.Request) tool.Decision {
 
 func (p byValues) Fixed(r *tool.Request) (tool.Decision, bool) { return p.Decide(r), true }
 
+func TestStandingAfterChange(t *testing.T) {
+	t.Parallel()
+	rules := &listed{words: map[string]tool.Verdict{"s__no": tool.Deny, "s__yes": tool.Allow, "s__late": tool.Deny}}
+	rt := &ferrule.Runtime{Policy: rules}
+	one := func(name string) *tool.Tool { return checkedTool(t, writerTool(name)) }
+	source, had := tool.Source{Name: "s", Trust: tool.MCP}, []*tool.Tool{one("no"), one("yes"), one("other")}
+	session := rt.Session(tool.Caller{Session: "s"})
+	for _, step := range []struct {
+		name   string
+		tools  []*tool.Tool
+		asked  int64
+		denied []string
+	}{
+		{"R2 all are asked about", had, 3, []string{"s__no"}},
+		{"R2 then only those that are new", append(slices.Clone(had), one("late"), one("more")), 2, []string{"s__late", "s__no"}},
+		{"R2 and none where some are gone", had[1:], 0, nil},
+		{"R2 but those that come back", had, 1, []string{"s__no"}},
+	} {
+		if err := rt.Set(source, step.tools...); err != nil {
+			t.Fatal(err)
+		}
+		before := rules.stated.Load()
+		names := session.View(t.Context()).Names()
+		if n := rules.stated.Load() - before; n != step.asked {
+			t.Errorf("%s: asked %d times, want %d", step.name, n, step.asked)
+		}
+		for _, d := range step.tools {
+			wire := "s__" + d.Name
+			if slices.Contains(names, wire) == slices.Contains(step.denied, wire) {
+				t.Errorf("%s: offered %q, want all but %q", step.name, names, step.denied)
+			}
+		}
+	}
+}
+
 func TestHiddenFromSome(t *testing.T) {
 	t.Parallel()
 	t.Run("R2 agents of one session see what policy lets each", func(t *testing.T) {

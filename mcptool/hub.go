@@ -19,6 +19,9 @@ import (
 type Hub struct {
 	Runtime *ferrule.Runtime
 	Servers []Server
+	// Others are names of servers that are not connected to here: names of tools that
+	// begin as theirs do are imitations all the same.
+	Others []string
 	// Cache is a folder where the last known lists are kept, so that they can be
 	// offered before a server has answered. "": they are not kept.
 	Cache string
@@ -58,13 +61,20 @@ type Status struct {
 	Tools    int    // that are offered
 	Restarts int
 	Since    time.Time // in this state
-	Why      string    // of a server that is not ready: what is wrong
+	Why      string    // of a server that is not ready: what is wrong, or waited for
 	Login    string    // how a person lets this program in where it is not, or not enough (Login.Advice)
 	// Quarantined are tools that are not offered, and Quarantined[i].Why says why.
 	Quarantined []Quarantined
 	// Faults are what it did wrong in the last day, though it is ready: calls without
 	// an answer, what is no message, and the like; the last first.
 	Faults []string
+	// Paused is why it is not asked now, and until when; "": it is asked.
+	Paused string
+	// Isolation is how its processes are kept apart, as it really is; "": none was
+	// started yet.
+	Isolation string
+	// Notes are what the operator said of it and is of no use, a sentence each.
+	Notes []string
 }
 
 // Quarantined is a tool that is not offered.
@@ -121,8 +131,10 @@ func (h *Hub) Start(ctx context.Context) error {
 	for _, s := range servers {
 		h.going.Go(func() { s.live(ctx) })
 	}
-	if h.Pins != "" {
-		h.going.Go(func() { h.attendPins(ctx, servers) })
+	for _, s := range servers {
+		if h.Pins != "" {
+			h.going.Go(func() { s.attendPins(ctx) })
+		}
 	}
 	return nil
 }
@@ -183,7 +195,12 @@ func (h *Hub) Close(ctx context.Context) error {
 // is made for Runtime.Believe.
 func (h *Hub) Believes(from tool.Source, info *tool.Info) bool {
 	i := slices.IndexFunc(h.Servers, func(s Server) bool { return s.Name == from.Name })
-	return i >= 0 && (h.Servers[i].BelieveAll || slices.Contains(h.Servers[i].Believe, info.Name))
+	if i < 0 {
+		return false
+	}
+	s := &h.Servers[i]
+	_, said := s.Claims[info.Name]
+	return said || s.BelieveAll || slices.Contains(s.Believe, info.Name)
 }
 
 func (h *Hub) started() []*server {

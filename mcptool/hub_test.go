@@ -66,6 +66,8 @@ func TestHubStart(t *testing.T) {
 		<-h.server("fast").settled
 		if st := h.Status(); st[0].State != "ready" || st[1].State != "connecting" {
 			t.Errorf("got %+v, want the first ready and the second connecting", st)
+		} else if !strings.HasPrefix(st[1].Why, "it was started, and has not answered yet, for ") || st[0].Why != "" {
+			t.Errorf("got %q and %q, want what the second is waited for", st[0].Why, st[1].Why)
 		}
 		if got := h.all(); len(got) != 1 || got[0].Name != "fast" {
 			t.Errorf("known: got %d servers, want the fast one", len(got))
@@ -74,6 +76,28 @@ func TestHubStart(t *testing.T) {
 		if st := h.Status()[1]; st.State != "stopped" {
 			t.Errorf("got %+v, want it stopped", st)
 		}
+	})
+	t.Run("M1 what a server is waited for is told", func(t *testing.T) {
+		asked, let := make(chan struct{}), make(chan struct{})
+		once := sync.OnceFunc(func() { close(asked) })
+		h := hubOf(t, map[string]*testServer{"s": {methods: map[string]method{"tools/list": func(c *testCall) (json.RawMessage, error) {
+			once()
+			<-let
+			return lists(plainTool("t"))(c)
+		}}}})
+		if err := h.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-asked
+		if st := h.Status()[0]; st.State != "connecting" || !strings.HasPrefix(st.Why, "it has answered, and its tools were asked for, for ") {
+			t.Errorf("got %+v, want that its tools were asked for", st)
+		}
+		close(let)
+		<-h.server("s").settled
+		if st := h.Status()[0]; st.State != "ready" || st.Why != "" {
+			t.Errorf("got %+v, want it ready", st)
+		}
+		closeHub(t, h)
 	})
 	t.Run("what cannot be a server is refused", func(t *testing.T) {
 		for want, servers := range map[string][]Server{

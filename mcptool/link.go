@@ -58,8 +58,9 @@ type acquaintance struct {
 
 // pending is one of our requests.
 type pending struct {
-	answer chan answer     // has room for one
-	hears  *listener       // nil: the link's
+	answer chan answer // has room for one
+	hears  *listener   // nil: the link's
+	method string
 	token  json.RawMessage // the caller's progress token; nil: none
 }
 
@@ -132,7 +133,7 @@ func (l *pipeLink) do(ctx context.Context, method string, params json.RawMessage
 	id := l.last.Add(1)
 	wire := strconv.AppendInt(nil, id, 10)
 	params, token := ownProgress(params, wire)
-	p := &pending{answer: make(chan answer, 1), hears: hears, token: token}
+	p := &pending{answer: make(chan answer, 1), hears: hears, token: token, method: method}
 	l.expect(id, p)
 	defer l.forget(id)
 	o := newOutgoing(message{id: wire, method: method, params: params})
@@ -202,27 +203,80 @@ func (l *pipeLink) notify(ctx context.Context, method string, params json.RawMes
 
 // read takes what the server says until that ends.
 func (l *pipeLink) read(r io.Reader) {
-	lines := newLines(r)
+	in := newLines(r, l.hears.bound())
+	in.skip, in.early = maxSkipped, func(long *longMessage) { l.tooLong(long, false) }
 	for {
-		line, err := lines.next()
-		if err != nil {
-			if l.cause != nil && l.life.Err() == nil && !errors.Is(err, errLongLine) {
+		line, err := in.next()
+		long, skipped := errors.AsType[*longMessage](err)
+		switch {
+		case skipped && !long.endless:
+			l.tooLong(long, true)
+		case err != nil:
+			if l.cause != nil && l.life.Err() == nil && !skipped {
 				err = l.cause(err)
 			} else if errors.Is(err, io.EOF) {
 				err = errors.New("the server closed the connection")
 			}
-			l.finish(err)
+			if skipped {
+				err = errors.New("the server writes a message without an end: " + err.Error()) // no errLong: it answers nobody
+			}
+			if l.finish(err); skipped {
+				l.endServer(r)
+			}
 			return
+		default:
+			l.line(line)
 		}
-		l.line(line)
 		if l.faults.tooMany() {
 			l.finish(errors.New("the server wrote too much that is no message: " + l.faults.String()))
 		}
 		if l.life.Err() != nil {
-			_, _ = io.Copy(io.Discard, r) // one that cannot write does not end by itself
+			l.endServer(r)
 			return
 		}
 	}
+}
+
+// endServer ends what is behind a connection that has ended for what came over it:
+// who has it may not look for a long time, and the server writes on meanwhile.
+func (l *pipeLink) endServer(r io.Reader) {
+	if l.shut != nil && !errors.Is(l.why(), errClosed) {
+		l.done.Go(l.shut)
+	}
+	_, _ = io.Copy(io.Discard, r) // one that cannot write does not end by itself
+}
+
+// tooLong tells who waits for a message that it is too long, as soon as it can be
+// told who does. whole: it was read to its end.
+func (l *pipeLink) tooLong(long *longMessage, whole bool) {
+	id, maybe := long.answers()
+	p := l.waitingFor(id)
+	if id == nil && maybe && whole {
+		p = l.sole()
+	}
+	switch {
+	case p != nil:
+		p.reply(answer{err: long})
+	case whole && !l.was(id):
+		l.faults.add(long.Error())
+	}
+}
+
+// sole is the one request that an answer is waited for; nil: there are more, or
+// none.
+func (l *pipeLink) sole() (one *pending) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.waiting {
+		if p.method == methodListen {
+			continue // it is not answered until it ends
+		}
+		if one != nil {
+			return nil
+		}
+		one = p
+	}
+	return one
 }
 
 func (l *pipeLink) line(line []byte) {
@@ -233,7 +287,7 @@ func (l *pipeLink) line(line []byte) {
 		l.take(line)
 		return
 	}
-	batch, err := splitBatch(line)
+	batch, err := splitServerBatch(line)
 	if err != nil {
 		l.garbage(line, err)
 		return

@@ -1,6 +1,8 @@
 package mcptool
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -21,6 +23,9 @@ type faults struct {
 	since  time.Time // of recent and logged
 	recent int       // since then, and since the last message that was one
 	logged int       // since then
+
+	idle      int // messages that nobody waits for, since idleSince
+	idleSince time.Time
 }
 
 const (
@@ -28,7 +33,33 @@ const (
 	faultTime      = 10 * time.Second
 	maxFaultTexts  = 8
 	maxFaultLogged = 20 // within faultTime
+	// maxUnheard is how many messages that nobody waits for a server may send within
+	// faultTime. Few send more than one a second; one that goes on with a call that
+	// was given up, as fast as it can, would cost as much as the server likes.
+	maxUnheard = 5000
 )
+
+// errUnheard is in the tree of an error about a server that sends too much that nobody
+// waits for.
+var errUnheard = errors.New("the server says too much that nobody waits for")
+
+// unheard counts a message that nobody waits for. An error is that there are too
+// many: no more are to be read.
+func (f *faults) unheard(method string) error {
+	f.mu.Lock()
+	if time.Since(f.idleSince) > faultTime {
+		f.idleSince, f.idle = time.Now(), 0
+	}
+	f.idle++
+	many := f.idle > maxUnheard
+	f.mu.Unlock()
+	if !many {
+		return nil
+	}
+	err := fmt.Errorf("%w: more than %d messages within %s, the last %s", errUnheard, maxUnheard, faultTime, short(method))
+	f.add(err.Error()) // who calls the server may never hear of it
+	return err
+}
 
 // add counts a fault. loud: it may be logged.
 func (f *faults) add(text string) (loud bool) {

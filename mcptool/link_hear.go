@@ -55,6 +55,8 @@ func (l *pipeLink) notified(m message) {
 		if p == nil || p.token == nil {
 			if !l.was(token) { // else it is late
 				l.faults.add("progress of nothing that was asked: token " + short(string(token)))
+			} else if p == nil {
+				l.unheard(m.method)
 			}
 			return
 		}
@@ -68,10 +70,33 @@ func (l *pipeLink) notified(m message) {
 				hears = p.hears
 			}
 		}
+		if l.idle() {
+			l.unheard(m.method)
+		}
 	}
 	if hears.notified != nil {
 		hears.notified(m.method, m.params)
 	}
+}
+
+// unheard counts a message that nobody waits for. Too many end the connection: it is
+// not known when they would.
+func (l *pipeLink) unheard(method string) {
+	if err := l.faults.unheard(method); err != nil {
+		l.finish(err)
+	}
+}
+
+// idle reports whether no answer is waited for.
+func (l *pipeLink) idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.waiting {
+		if p.method != methodListen {
+			return false
+		}
+	}
+	return true
 }
 
 // withdrawn ends a request of the server that it no longer wants. In the new era
@@ -94,6 +119,9 @@ func (l *pipeLink) withdrawn(params json.RawMessage) {
 
 // requested answers a request of the server, on a goroutine of its own.
 func (l *pipeLink) requested(m message) {
+	if l.idle() {
+		l.unheard(m.method)
+	}
 	ctx, cancel := context.WithCancelCause(l.life)
 	if f := l.admit(m.id, cancel); f != nil {
 		cancel(f)

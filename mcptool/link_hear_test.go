@@ -156,8 +156,7 @@ func TestLinkFaults(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	t.Parallel()
-	in := newLines(strings.NewReader("\n  one \r\n\n" + strings.Repeat("x", 100_000) + "\nlast"))
-	in.most = 100_001
+	in := newLines(strings.NewReader("\n  one \r\n\n"+strings.Repeat("x", 100_000)+"\nlast"), 100_001)
 	for _, want := range []string{"one", strings.Repeat("x", 100_000), "last"} {
 		if got, err := in.next(); err != nil || string(got) != want {
 			t.Errorf("got %s, %v, want %s", short(string(got)), err, short(want))
@@ -166,10 +165,9 @@ func TestLines(t *testing.T) {
 	if got, err := in.next(); err == nil {
 		t.Errorf("got %s, want the end", got)
 	}
-	in = newLines(strings.NewReader(strings.Repeat("x", 100_000) + "\n"))
-	in.most = 100_000
-	if _, err := in.next(); !errors.Is(err, errLongLine) {
-		t.Errorf("got %v, want %v", err, errLongLine)
+	in = newLines(strings.NewReader(strings.Repeat("x", 100_000)+"\n"), 100_000)
+	if _, err := in.next(); !errors.Is(err, errLong) {
+		t.Errorf("got %v, want %v", err, errLong)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -25,6 +24,7 @@ type sseReader struct {
 	limit  int    // of one event, in bytes
 	used   int    // by the event that is being read
 	line   []byte // that was read last
+	fresh  bool   // nobody else has its memory
 	begun  bool   // the first line has been read: no byte order mark can follow
 	afterC bool   // the last line ended with CR, and LF may follow
 }
@@ -47,7 +47,7 @@ func (e *sseReader) next() (sseEvent, error) {
 		}
 		switch {
 		case len(e.line) > 0:
-			said = v.add(e.line) || said
+			said = v.add(e.line, e.fresh) || said
 		case err == nil && said:
 			return v, nil
 		case err == nil:
@@ -63,20 +63,23 @@ func (e *sseReader) next() (sseEvent, error) {
 	}
 }
 
-// add takes one line, and says whether it means anything.
-func (v *sseEvent) add(line []byte) bool {
+// add takes one line, and says whether it means anything. fresh: the memory of the
+// line may be kept.
+func (v *sseEvent) add(line []byte, fresh bool) bool {
 	name, value, _ := bytes.Cut(line, []byte{':'})
 	value = bytes.TrimPrefix(value, []byte{' '})
 	switch string(name) {
 	case "event":
 		v.kind = string(value)
 	case "data":
-		if v.data == nil {
-			v.data = make([]byte, 0, len(value))
-		} else {
-			v.data = append(v.data, '\n')
+		switch {
+		case v.data != nil:
+			v.data = append(append(v.data, '\n'), value...)
+		case fresh:
+			v.data = value
+		default:
+			v.data = append(make([]byte, 0, len(value)), value...)
 		}
-		v.data = append(v.data, value...)
 	case "id":
 		// What cannot be sent back in a header is no id.
 		if len(value) > maxEventID || !headerSafe(value) {
@@ -98,9 +101,13 @@ func (v *sseEvent) add(line []byte) bool {
 // readLine reads a line that ends with LF, CR or CR LF, without its end. A CR is
 // not waited after: the LF may never come.
 func (e *sseReader) readLine() error {
-	e.line = e.line[:0]
+	if e.line = e.line[:0]; e.fresh {
+		e.line, e.fresh = nil, false
+	}
+	var long chain // what does not fit into one buffer
 	for {
 		if _, err := e.in.Peek(1); err != nil {
+			e.line = long.bytes()
 			return err
 		}
 		part, _ := e.in.Peek(e.in.Buffered())
@@ -120,12 +127,19 @@ func (e *sseReader) readLine() error {
 			e.used++
 		}
 		if e.used > e.limit {
-			return fmt.Errorf("%w: got more than %d bytes", errEventLong, e.limit)
+			return &longMessage{most: e.limit}
 		}
-		e.line = append(e.line, part...)
+		if end >= 0 && long.size == 0 {
+			e.line = append(e.line, part...)
+		} else {
+			long.add(part)
+		}
 		_, _ = e.in.Discard(len(part))
 		if end >= 0 {
 			_, _ = e.in.Discard(1)
+			if long.size > 0 {
+				e.line, e.fresh = long.bytes(), true
+			}
 			if !e.begun {
 				e.begun = true
 				e.line = bytes.TrimPrefix(e.line, []byte("\xef\xbb\xbf"))

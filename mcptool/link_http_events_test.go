@@ -38,8 +38,8 @@ func TestSSEReader(t *testing.T) {
 		{"fields that are unknown or wrong", "foo: bar\nretry: soon\nretry: -1\nid: a\x00b\n\ndata: a\n\n", "||a|0s\n"},
 		{"cut off: without its id", "id: 1\ndata: a\n\nid: 2\ndata: b", "|1|a|0s\n||b|0s\n"},
 		{"cut off in an id", "id: 1", ""},
-		{"too long", "data: a\n\ndata: 0123456789012345678901234567890", "||a|0s\nan event is too long: got more than 30 bytes"},
-		{"too many lines", "data: a\n\n" + strings.Repeat("x\n", 50), "||a|0s\nan event is too long: got more than 30 bytes"},
+		{"too long", "data: a\n\ndata: 0123456789012345678901234567890", "||a|0s\na message is longer than 30 bytes"},
+		{"too many lines", "data: a\n\n" + strings.Repeat("x\n", 50), "||a|0s\na message is longer than 30 bytes"},
 		{"many events", strings.Repeat("data: a\n\n", 50), strings.Repeat("||a|0s\n", 50)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -81,7 +81,7 @@ func (l *httpLink) take(ctx context.Context, c *httpCall, data []byte) (answer m
 	if !isBatch(data) {
 		return l.takeOne(ctx, c, data)
 	}
-	batch, err := splitBatch(data)
+	batch, err := splitServerBatch(data)
 	if err != nil {
 		l.garbage(err)
 		return message{}, false, nil
@@ -117,7 +117,9 @@ func (l *httpLink) takeOne(ctx context.Context, c *httpCall, data []byte) (answe
 	case m.isAnswer():
 		l.garbage(fmt.Errorf("an answer to another request: id %s", short(string(m.id))))
 	case m.isRequest():
-		l.requested(ctx, c, m)
+		if l.requested(ctx, c, m); c == nil {
+			return message{}, false, l.faults.unheard(m.method)
+		}
 	default:
 		return message{}, false, l.notification(c, m)
 	}
@@ -170,6 +172,9 @@ func (l *httpLink) notification(c *httpCall, m message) error {
 		return nil
 	}
 	hears.notify(m.method, m.params)
+	if c == nil || c.method == methodListen { // these streams have no end
+		return l.faults.unheard(m.method)
+	}
 	return nil
 }
 

@@ -32,7 +32,11 @@ func (l *httpLink) listen(asked func()) {
 			if at.moved || time.Since(began) > steady {
 				wait = resumeWait
 			}
-			if errors.Is(err, errEventLong) {
+			if errors.Is(err, errUnheard) {
+				wait = maxWait
+			}
+			if errors.Is(err, errLong) {
+				l.faults.add(err.Error())
 				l.log.LogAttrs(l.life, slog.LevelWarn, "the stream of an MCP server is not read on", slog.String("why", err.Error()))
 				return
 			}

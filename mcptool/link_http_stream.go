@@ -23,7 +23,6 @@ const (
 var (
 	errStreamEnded = errors.New("the server ended the stream")
 	errNoAnswer    = errors.New("the server did not answer")
-	errEventLong   = errors.New("an event is too long")
 )
 
 // place is how far a stream was read, and so where it is resumed.
@@ -35,13 +34,10 @@ type place struct {
 
 // readAnswer reads an answer that is one JSON value.
 func (l *httpLink) readAnswer(ctx context.Context, c *httpCall, r *httpReply) (message, error) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxLine+1))
+	body, err := readBounded(r.Body, r.ContentLength, l.own.bound())
 	r.close()
 	if err != nil {
 		return message{}, fmt.Errorf("reading the answer: %w", err)
-	}
-	if len(body) > maxLine {
-		return message{}, fmt.Errorf("the answer is longer than %d bytes", maxLine)
 	}
 	m, done, err := l.take(ctx, c, body)
 	if err != nil || done {
@@ -84,12 +80,12 @@ func (l *httpLink) follow(ctx context.Context, c *httpCall, r *httpReply) (messa
 // read reads one reply of a stream until the answer to c (nil: without end). The
 // error is errStreamEnded where the rest may be had by resuming.
 func (l *httpLink) read(ctx context.Context, c *httpCall, r *httpReply, at *place) (message, error) {
-	events := newSSE(r.Body, maxLine)
+	events := newSSE(r.Body, l.own.bound())
 	at.moved = false
 	for {
 		e, err := events.next()
 		switch {
-		case errors.Is(err, errEventLong):
+		case errors.Is(err, errLong):
 			return message{}, err
 		case errors.Is(err, io.EOF):
 			return message{}, errStreamEnded

@@ -29,6 +29,13 @@ type Login struct {
 	// or ClientID is the https address of a document about the client. "", and
 	// where the server takes no such document: the client registers itself.
 	ClientID, ClientSecret string
+	// Issuer is the authorization server to log in at, as its metadata names it. One
+	// that the server names instead is sent nothing. "": any at the first login, and
+	// from then on that one.
+	Issuer string
+	// Named is told the authorization server before a person is sent there. Nil:
+	// nobody is.
+	Named func(issuer string)
 	// Scopes are what is asked for, beside what was granted before and what the
 	// server has refused for want of. None: what the server names.
 	Scopes []string
@@ -89,8 +96,9 @@ func (g *Login) document() bool {
 	return err == nil && u.Scheme == "https" && u.Host != "" && g.ClientSecret == ""
 }
 
-// settings are those of the SDK, which knows how a login goes.
-func (a *access) settings() *auth.AuthorizationCodeHandlerConfig {
+// settings are those of the SDK, which knows how a login goes. A client that was
+// registered by hand is known to the issuer only, and its secret goes to no other.
+func (a *access) settings(issuer string) *auth.AuthorizationCodeHandlerConfig {
 	c := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL:              a.login.Redirect,
 		AuthorizationCodeFetcher: a.open,
@@ -104,7 +112,7 @@ func (a *access) settings() *auth.AuthorizationCodeHandlerConfig {
 	case a.login.document():
 		c.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: a.login.ClientID}
 	case a.login.ClientID != "":
-		c.PreregisteredClient = &oauthex.ClientCredentials{ClientID: a.login.ClientID}
+		c.PreregisteredClient = &oauthex.ClientCredentials{ClientID: a.login.ClientID, Issuer: issuer}
 		if a.login.ClientSecret != "" {
 			c.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: a.login.ClientSecret}
 		}

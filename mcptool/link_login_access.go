@@ -20,7 +20,6 @@ type access struct {
 	login  Login
 	client *http.Client
 	log    *slog.Logger
-	sdk    *auth.AuthorizationCodeHandler
 
 	life  context.Context //nolint:containedctx // as long as the server, not as a call
 	end   context.CancelFunc
@@ -34,12 +33,12 @@ type access struct {
 	flight  *grantFlight
 	asked   time.Time // a person, last
 	failed  error     // of that login; nil: it did not
-	// resource is what the login that is under way is for.
-	resource string
-	hidden   []string // what is in no error and no log
-	last     []byte   // what was kept when this process last looked
-	unread   string   // why that is of no use; "": it is
-	lacking  bool     // the last request was refused, and nobody could be asked
+	// resource is what the login that is under way is for, and entering is where.
+	resource, entering string
+	hidden             []string // what is in no error and no log
+	last               []byte   // what was kept when this process last looked
+	unread             string   // why that is of no use; "": it is
+	lacking            bool     // the last request was refused, and nobody could be asked
 
 	// veil keeps a value out of all that the runtime tells (K3). Nil: nothing does.
 	veil func(value string)
@@ -53,6 +52,9 @@ type grant struct {
 	// asked for since.
 	Resource string   `json:"resource,omitempty"`
 	Wants    []string `json:"wants,omitempty"`
+	// Issuer is the authorization server that it comes from. It outlasts the token:
+	// the next login is there, too.
+	Issuer string `json:"issuer,omitempty"`
 }
 
 // grantFlight is something that is done about a token, for all who wait for it.
@@ -68,11 +70,9 @@ func newAccess(login Login, log *slog.Logger) (*access, error) {
 	}
 	a := &access{login: login, client: grantClient(), log: log, stepped: make(map[string]bool)}
 	if login.Open != nil {
-		sdk, err := auth.NewAuthorizationCodeHandler(a.settings())
-		if err != nil {
+		if _, err := auth.NewAuthorizationCodeHandler(a.settings(login.Issuer)); err != nil {
 			return nil, fmt.Errorf("login: %w", err)
 		}
-		a.sdk = sdk
 	}
 	a.life, a.end = context.WithCancel(context.Background())
 	a.hide(login.ClientSecret)
@@ -152,14 +152,14 @@ func (a *access) alone(ctx context.Context, seen string, work func(context.Conte
 func (a *access) ready(ctx context.Context) error {
 	a.load(ctx)
 	a.mu.Lock()
-	stale := a.now.stale()
+	stale, issuer := a.now.stale(), a.now.Issuer
 	a.mu.Unlock()
 	if !stale {
 		return nil
 	}
 	err := a.renew(ctx)
 	if over(err) {
-		a.set(grant{}, false)
+		a.set(grant{Issuer: issuer}, false)
 		return nil
 	}
 	if err != nil {
@@ -172,7 +172,7 @@ func (a *access) ready(ctx context.Context) error {
 func (a *access) granted(ctx context.Context, client *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
 	a.hide(token.AccessToken, token.RefreshToken, client.ClientSecret)
 	a.mu.Lock()
-	got := grant{Token: token, Client: client, Resource: a.resource}
+	got := grant{Token: token, Client: client, Resource: a.resource, Issuer: a.entering}
 	a.mu.Unlock()
 	err := a.exclusive(ctx, func(ctx context.Context) error {
 		a.keep(ctx, got)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 )
@@ -139,7 +140,7 @@ func (a *access) enter(ctx context.Context, at *url.URL, refusal *http.Response,
 	defer cancel()
 	began := time.Now()
 	a.log.LogAttrs(ctx, slog.LevelInfo, "an MCP server wants a login", slog.String("scopes", a.shown(scopes)))
-	err := a.sdk.Authorize(ctx, &http.Request{Method: http.MethodPost, URL: at}, refusal)
+	err := a.authorize(ctx, at, refusal)
 	if err == nil {
 		a.mu.Lock()
 		a.failed = nil
@@ -160,6 +161,25 @@ func (a *access) enter(ctx context.Context, at *url.URL, refusal *http.Response,
 	}
 	a.mu.Unlock()
 	return err
+}
+
+// authorize has the SDK do the login, at the authorization server that is expected.
+func (a *access) authorize(ctx context.Context, at *url.URL, refusal *http.Response) error {
+	issuer := a.issuer(ctx, at, refusal)
+	if err := a.expects(issuer); err != nil {
+		return err
+	}
+	sdk, err := auth.NewAuthorizationCodeHandler(a.settings(issuer))
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	a.entering = issuer
+	a.mu.Unlock()
+	if a.login.Named != nil {
+		a.login.Named(issuer)
+	}
+	return sdk.Authorize(ctx, &http.Request{Method: http.MethodPost, URL: at}, refusal)
 }
 
 // refusedLogin is what an authorization server says when it sends the browser

@@ -64,6 +64,9 @@ func (a *access) reload(ctx context.Context) {
 	if err == nil && len(text) > 0 && (kept.Client == nil || kept.Token == nil) {
 		err = errors.New("got what is no login")
 	}
+	if err == nil && len(text) > 0 && a.login.Issuer != "" && !sameIssuer(kept.Issuer, a.login.Issuer) {
+		err = fmt.Errorf("got a login at the authorization server %q, want one at %q", a.shown(kept.Issuer), a.shown(a.login.Issuer))
+	}
 	if err != nil {
 		a.unreadable(ctx, err)
 		return

@@ -27,7 +27,7 @@ type peer struct {
 func newPeer(t *testing.T, hears listener) *peer {
 	fromLink, toPeer := io.Pipe()
 	fromPeer, toLink := io.Pipe()
-	p := &peer{t: t, heard: newLines(fromLink), out: toLink, in: fromLink}
+	p := &peer{t: t, heard: newLines(fromLink, maxLine), out: toLink, in: fromLink}
 	p.link = newPipeLink(t.Context(), fromPeer, toPeer, hears, nil, func() {
 		closePipes(toPeer, fromPeer)
 	})

@@ -161,28 +161,37 @@ func (o *offer) wire(served string) string {
 
 // listOf is the list of what a view offers. What reads kept results is always in
 // it, at the end, so that the list is the same for all sessions.
+//
+// Most sessions find it made: of each tool only what tells it apart is looked at
+// until it is known that this one is not.
 func (g *Gateway) listOf(v *ferrule.View) *toolList {
 	var (
-		tools []ferrule.Resolved
-		raws  []json.RawMessage
-		ids   []toolID
+		raws []json.RawMessage
+		ids  []toolID
 	)
-	add := func(r ferrule.Resolved) {
-		raw := g.definition(&r)
-		tools, raws = append(tools, r), append(raws, raw)
-		ids = append(ids, toolID{r.Name, first(r.Info.Input), first(raw)})
-	}
 	for r := range v.Offered() {
 		if !isReader(&r) {
-			add(r)
+			raw := g.definition(&r)
+			raws, ids = append(raws, raw), append(ids, toolID{r.Name, first(r.Info.Input), first(raw)})
 		}
 	}
-	if r, ok := g.Runtime.Find(readerName); ok && isReader(&r) && g.Runtime.Blobs != nil {
+	reader, reads := g.Runtime.Find(readerName)
+	if reads = reads && isReader(&reader) && g.Runtime.Blobs != nil; reads {
 		// A copy each time: it is always the same.
-		tools, raws = append(tools, r), append(raws, nil)
-		ids = append(ids, toolID{name: readerName})
+		raws, ids = append(raws, nil), append(ids, toolID{name: readerName})
 	}
-	return g.house.lists.find(ids, func() *toolList { return g.writeList(tools, raws) })
+	return g.house.lists.find(ids, func() *toolList {
+		tools := make([]ferrule.Resolved, 0, len(ids))
+		for r := range v.Offered() { // the same as before: a view does not change
+			if !isReader(&r) {
+				tools = append(tools, r)
+			}
+		}
+		if reads {
+			tools = append(tools, reader)
+		}
+		return g.writeList(tools, raws)
+	})
 }
 
 // readerName is the tool that reads kept results.

@@ -40,8 +40,16 @@ const (
 	codeInternal      = -32603
 )
 
-// maxLine is how long one message from a server may be, in bytes.
-const maxLine = 64 << 20
+// How long one message may be, in bytes: of a client; of a server; and of a server
+// while its lists are asked for, which may be long.
+const (
+	maxLine    = 64 << 20
+	maxMessage = 16 << 20
+	maxPage    = 32 << 20
+	// maxSkipped is how much is read of one that is too long, so that what comes
+	// after it can be.
+	maxSkipped = 256 << 20
+)
 
 // parseMessage reads one message. Its parts are slices of b. An error is a
 // *Fault to answer with; where the id could be read it is in the message even
@@ -248,6 +256,18 @@ func isBatch(b []byte) bool {
 	s := scanner{b: b}
 	s.space()
 	return s.peek() == '['
+}
+
+// splitServerBatch is splitBatch for what a server says, of which nothing is answered
+// one by one: what cannot hold messages is not read to its end.
+func splitServerBatch(b []byte) ([]json.RawMessage, error) {
+	s := scanner{b: b}
+	s.space()
+	s.i++
+	if s.space(); s.peek() != '{' && s.peek() != ']' {
+		return nil, invalid("a batch of what are no objects")
+	}
+	return splitBatch(b)
 }
 
 // splitBatch gives the messages of a batch, which are not parsed yet. An error is

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -44,7 +45,7 @@ type Pin struct {
 	Rejected string
 	// Accepted is the definition that was accepted, Now the one that waits: of a
 	// tool that is accepted, or gone, it is nil. Both are canonical JSON of the parts
-	// that count (name, title, description, inputSchema, outputSchema, annotations),
+	// that count (name, title, description, schemas, annotations, and what else hides something),
 	// without the values of secrets; they are to be shown through [Visible].
 	Accepted, Now json.RawMessage
 	// Digest names the whole of Now, or else of Accepted.
@@ -80,7 +81,7 @@ func (p *Pin) Diff() string {
 	if p.Now == nil {
 		return ""
 	}
-	return diffOf(p.Accepted, p.Now)
+	return diffOf(p.Accepted, p.Now, math.MaxInt)
 }
 
 // Pinned is what is known of the tools of one server.
@@ -91,6 +92,8 @@ type Pinned struct {
 	Identity string
 	First    time.Time // when it was first seen
 	Tools    []Pin     // by name
+	// Answer is what was last answered for the server as a whole; nil: nobody has.
+	Answer *PinAnswer
 
 	file string
 }

@@ -2,6 +2,7 @@ package mcptool
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -24,7 +25,7 @@ func likeness(name string) string {
 			b.WriteRune(r)
 		}
 	}
-	return strings.NewReplacer("rn", "m", "vv", "w").Replace(b.String())
+	return strings.ReplaceAll(strings.ReplaceAll(b.String(), "rn", "m"), "vv", "w")
 }
 
 // alike is the letter that a small one is drawn like. Names of tools have Latin
@@ -107,8 +108,12 @@ func (s *server) lookalikes(names []string, accepted func(string) bool) *lookali
 			}
 		}
 	}
+	others := slices.Clone(s.hub.Others)
 	for i := range s.hub.Servers {
-		if other := s.hub.Servers[i].Name; other != s.Name {
+		others = append(others, s.hub.Servers[i].Name)
+	}
+	for _, other := range others {
+		if other != s.Name {
 			l.sources[likeness(other)] = other
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -133,10 +133,18 @@ func findingsOf(definition json.RawMessage) []string {
 		return nil
 	}
 	var all []string
-	texts(definition, "", func(path, text string) {
+	walk(definition, nil, func(at *way, value json.RawMessage) {
+		text, where := "", "" // where is made for what has something to be told of
+		switch {
+		case value == nil:
+			text, where = at.member, "the name of "
+		default:
+			text, _ = unquote(value)
+		}
 		if !suspect(text) && !strings.Contains(text, "<!--") {
 			return
 		}
+		path := sync.OnceValue(func() string { return where + at.String() })
 		counts := make(map[rune]int)
 		whats := make(map[rune]string)
 		runes(text, func(r rune, _ int, what string) {
@@ -150,36 +158,15 @@ func findingsOf(definition json.RawMessage) []string {
 			if n := counts[r]; n > 1 {
 				times = fmt.Sprintf(" (%d times)", n)
 			}
-			all = append(all, fmt.Sprintf("%s: <U+%04X> %s%s", path, r, whats[r], times))
+			all = append(all, fmt.Sprintf("%s: <U+%04X> %s%s", path(), r, whats[r], times))
 		}
 		if _, comment, ok := strings.Cut(text, "<!--"); ok {
 			inside, _, _ := strings.Cut(comment, "-->")
-			all = append(all, fmt.Sprintf("%s: an HTML comment, which many programs do not show: %s", path, visibleLine(inside, 80)))
+			all = append(all, fmt.Sprintf("%s: an HTML comment, which many programs do not show: %s", path(), visibleLine(inside, 80)))
 		}
 	})
 	if more := len(all) - maxFindings; more > 0 {
 		all = append(all[:maxFindings:maxFindings], fmt.Sprintf("and %d more", more))
 	}
 	return all
-}
-
-// texts gives every string of JSON, names of members too, and where it is.
-func texts(raw json.RawMessage, path string, f func(path, text string)) {
-	below := func(step string) string { return strings.TrimPrefix(path+"."+visibleLine(step, 60), ".") }
-	switch kindOf(raw) {
-	case '{':
-		each(raw, func(key string, value json.RawMessage) {
-			at := below(key)
-			f("the name of "+at, key)
-			texts(value, at, f)
-		})
-	case '[':
-		list, _ := items(raw)
-		for i, item := range list {
-			texts(item, below(strconv.Itoa(i)), f)
-		}
-	case '"':
-		text, _ := unquote(raw)
-		f(path, text)
-	}
 }

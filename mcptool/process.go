@@ -27,6 +27,7 @@ const (
 // ends with it.
 type process struct {
 	cmd    *exec.Cmd
+	child  *Child   // that somebody else has started; nil: cmd is ours
 	in     *os.File // its standard input
 	out    *os.File // its standard output
 	said   *stderrLog
@@ -48,6 +49,14 @@ func startProcess(ctx context.Context, s Server, log *slog.Logger) (*process, er
 		return nil, errors.New("want a command")
 	}
 	ctx = context.WithoutCancel(ctx)
+	how := plainProcess
+	if s.Start != nil {
+		p, said, err := startIsolated(ctx, s, log)
+		if p != nil || err != nil {
+			return p, err
+		}
+		how = said
+	}
 	cmd := exec.CommandContext(ctx, s.Command[0], s.Command[1:]...) //nolint:gosec // the operator chose the program, and no shell reads its arguments
 	cmd.Dir, cmd.Env = s.Dir, environment(s.Env)
 	p := &process{cmd: cmd, ward: s.ward, ended: make(chan struct{}), quiet: make(chan struct{}), said: newStderrLog(ctx, s.clean, log)}
@@ -66,8 +75,15 @@ func startProcess(ctx context.Context, s Server, log *slog.Logger) (*process, er
 		return nil, err
 	}
 	p.group.started(cmd)
+	s.isolated.note(how)
+	p.attend(stderr)
+	return p, nil
+}
+
+// attend takes the child into care, reads its stderr and waits for it.
+func (p *process) attend(stderr *os.File) {
 	if !p.ward.take(p) {
-		p.signal((*group).kill, false)
+		p.signal(true, false)
 	}
 	p.work.Go(func() {
 		defer close(p.quiet)
@@ -76,7 +92,14 @@ func startProcess(ctx context.Context, s Server, log *slog.Logger) (*process, er
 		p.said.read(stderr)
 	})
 	p.work.Go(func() { p.wait(stderr) })
-	return p, nil
+}
+
+// pid is the number of the child's group, 0 where it is not ours to end.
+func (p *process) pid() int {
+	if p.child != nil {
+		return 0
+	}
+	return p.cmd.Process.Pid
 }
 
 // pipes are the child's three streams. They are not those of package exec, which
@@ -114,17 +137,12 @@ func closeAll(files ...any) {
 
 // wait waits for the child's end, and ends what is left of its group.
 func (p *process) wait(stderr *os.File) {
-	early := waitExit(p.cmd.Process.Pid)
-	if early { // as long as nobody has waited for the child the group's number is its own
-		p.signal((*group).kill, true)
-		p.ward.drop(p)
+	var err error
+	if p.child != nil {
+		err = p.waitChild()
+	} else {
+		err = p.waitGroup()
 	}
-	err := p.cmd.Wait()
-	if !early {
-		p.signal((*group).kill, true)
-		p.ward.drop(p)
-	}
-	p.group.release()
 	for _, f := range []*os.File{p.out, stderr} {
 		if f.SetReadDeadline(time.Now().Add(drainTime)) != nil {
 			time.AfterFunc(drainTime, func() { f.Close() })
@@ -134,12 +152,41 @@ func (p *process) wait(stderr *os.File) {
 	close(p.ended)
 }
 
-// signal sends the group a signal, unless it is over. last: it is over then.
-func (p *process) signal(send func(*group), last bool) {
+func (p *process) waitGroup() error {
+	early := waitExit(p.cmd.Process.Pid)
+	if early { // as long as nobody has waited for the child the group's number is its own
+		p.signal(true, true)
+		p.ward.drop(p)
+	}
+	err := p.cmd.Wait()
+	if !early {
+		p.signal(true, true)
+		p.ward.drop(p)
+	}
+	p.group.release()
+	return err
+}
+
+func (p *process) waitChild() (err error) {
+	defer survive(nil, func(fault error) { err = fault })
+	defer p.ward.drop(p)
+	defer closeAll(p.cmd.Stdout, p.cmd.Stderr) // who has started it wrote to them until now
+	return p.child.Wait()
+}
+
+// signal asks the child and its group to end, or kills them, unless they are over.
+// last: they are over then.
+func (p *process) signal(kill, last bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.over {
-		send(&p.group)
+	switch {
+	case p.over:
+	case p.child != nil:
+		p.child.Stop(kill)
+	case kill:
+		p.group.kill()
+	default:
+		p.group.terminate()
 	}
 	p.over = p.over || last
 }
@@ -149,10 +196,13 @@ func (p *process) signal(send func(*group), last bool) {
 func (p *process) close() {
 	p.in.Close()
 	if !p.within(endTime) {
-		p.signal((*group).terminate, false)
+		p.signal(false, false)
 	}
 	if !p.within(termTime) {
-		p.signal((*group).kill, false)
+		p.signal(true, false)
+	}
+	if !p.within(drainTime) {
+		p.out.Close() // nobody reads what somebody may wait to write
 	}
 	<-p.ended
 	p.out.Close()

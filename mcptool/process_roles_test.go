@@ -65,7 +65,7 @@ func play(role string) int {
 		fmt.Fprintln(os.Stderr, strings.Repeat("+", 70)+os.Getenv("API_KEY"))
 		return 3
 	case "nervous": // ends when it is asked what it does not know
-		in := newLines(os.Stdin)
+		in := newLines(os.Stdin, maxLine)
 		line, err := in.next()
 		if m, _ := parseMessage(line); err != nil || m.method != methodInitialize {
 			return 1
@@ -76,7 +76,7 @@ func play(role string) int {
 		_ = s.serve(context.Background(), in.r, os.Stdout)
 		return 0
 	case "silent":
-		in := newLines(os.Stdin)
+		in := newLines(os.Stdin, maxLine)
 		for {
 			if _, err := in.next(); err != nil {
 				return 0

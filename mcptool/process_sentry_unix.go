@@ -18,21 +18,27 @@ all=' '
 while read -r what group; do
 	case $what in
 	+) all="$all$group " ;;
-	-) all="${all%% $group *} ${all#* $group }" ;;
+	-) case $all in *" $group "*) all="${all%% $group *} ${all#* $group }" ;; esac ;;
 	esac
 done
 for group in $all; do kill -KILL "-$group"; done`
 
-// tellTime is how long a sentry may take to read what it is told.
-const tellTime = time.Second
+const (
+	// tellTime is how long a sentry may take to read what it is told, and departTime
+	// how long it may take to end: one that was stopped does not.
+	tellTime   = time.Second
+	departTime = 2 * time.Second
+)
 
 // sentry is a process that outlives this one by a moment. It is a shell, as a
 // library cannot run the program that it is in again.
 type sentry struct {
 	process *os.Process
-	pipe    *os.File // its input
+	pipe    *os.File      // its input
+	gone    chan struct{} // closed when it has ended
 }
 
+// startSentry starts one. Who has started it waits for it.
 func startSentry() (*sentry, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -53,7 +59,13 @@ func startSentry() (*sentry, error) {
 		w.Close()
 		return nil, err
 	}
-	return &sentry{p, w}, nil
+	return &sentry{p, w, make(chan struct{})}, nil
+}
+
+// wait waits for its end, whoever ends it.
+func (s *sentry) wait() {
+	_, _ = s.process.Wait() // it has nothing to say
+	close(s.gone)
 }
 
 func (s *sentry) begun(group int) error { return s.tell("+", group) }
@@ -65,14 +77,21 @@ func (s *sentry) tell(what string, group int) error {
 	return errors.Join(late, err)
 }
 
-// close lets it end what is left, and waits for it.
+// close lets it end what is left, until it has ended.
 func (s *sentry) close() {
 	s.pipe.Close()
-	_, _ = s.process.Wait() // it has nothing to say
+	timer := time.NewTimer(departTime)
+	defer timer.Stop()
+	select {
+	case <-s.gone:
+	case <-timer.C:
+		s.kill()
+	}
 }
 
 // kill ends it before it can end anything.
 func (s *sentry) kill() {
 	_ = s.process.Kill() // it may be gone
-	s.close()
+	<-s.gone
+	s.pipe.Close()
 }

@@ -3,6 +3,7 @@ package mcptool
 import (
 	"errors"
 	"sync"
+	"time"
 )
 
 // ward has the children of a hub in its care: they end with the hub, and also with
@@ -23,7 +24,12 @@ type ward struct {
 	empty  chan struct{} // closed when none is living; nil: nobody waits for it
 	sentry *sentry       // nil: there is none
 	warned bool
+	over   chan struct{}  // closed when no sentry is needed any more; nil: none was
+	posts  sync.WaitGroup // who waits for sentries
 }
+
+// sentryPause is how soon after its beginning a sentry has a successor at the earliest.
+const sentryPause = 500 * time.Millisecond
 
 var errWardClosed = errors.New("the program ends")
 
@@ -57,7 +63,7 @@ func (w *ward) take(p *process) bool {
 		w.living = make(map[*process]bool)
 	}
 	w.living[p] = true
-	if w.sentry == nil || w.sentry.begun(p.cmd.Process.Pid) != nil {
+	if group := p.pid(); group != 0 && (w.sentry == nil || w.sentry.begun(group) != nil) {
 		w.renew()
 	}
 	return true
@@ -75,7 +81,7 @@ func (w *ward) drop(p *process) {
 		return
 	}
 	delete(w.living, p)
-	if w.sentry != nil && w.sentry.ended(p.cmd.Process.Pid) != nil {
+	if group := p.pid(); group != 0 && w.sentry != nil && w.sentry.ended(group) != nil {
 		w.renew()
 	}
 	if len(w.living) == 0 && w.empty != nil {
@@ -92,13 +98,37 @@ func (w *ward) renew() {
 	}
 	var err error
 	if w.sentry, err = startSentry(); err == nil {
+		if w.over == nil {
+			w.over = make(chan struct{})
+		}
+		s, over, began := w.sentry, w.over, time.Now()
+		w.posts.Go(func() { w.relieve(s, began, over) })
 		for p := range w.living {
-			err = errors.Join(err, w.sentry.begun(p.cmd.Process.Pid))
+			if group := p.pid(); group != 0 {
+				err = errors.Join(err, w.sentry.begun(group))
+			}
 		}
 	}
 	if err != nil && w.warn != nil && !w.warned {
 		w.warned = true
 		w.warn(err)
+	}
+}
+
+// relieve has another sentry in the place of one that was ended by somebody else: it
+// would be missed only when it is needed.
+func (w *ward) relieve(s *sentry, began time.Time, over <-chan struct{}) {
+	s.wait()
+	pause := time.NewTimer(sentryPause - time.Since(began)) // where none can live
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-over:
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.sentry == s {
+		w.renew()
 	}
 }
 
@@ -112,7 +142,7 @@ func (w *ward) kill() {
 	}
 	w.mu.Unlock()
 	for _, p := range living {
-		p.signal((*group).kill, false)
+		p.signal(true, false)
 	}
 }
 
@@ -132,8 +162,13 @@ func (w *ward) close() {
 	}
 	sentry := w.sentry
 	w.sentry = nil
+	if w.over != nil {
+		close(w.over)
+		w.over = nil
+	}
 	w.mu.Unlock()
 	if sentry != nil {
 		sentry.close()
 	}
+	w.posts.Wait()
 }

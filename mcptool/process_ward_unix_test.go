@@ -102,15 +102,65 @@ func TestWard(t *testing.T) {
 		s.ward = &w
 		dial(t, s, oldEra, nil)
 		first.wantStarted(t, 2)
-		w.sentry.kill()
+		posted(&w).kill()
 		s = family(t, second)
 		s.ward = &w
 		dial(t, s, oldEra, nil)
 		second.wantStarted(t, 2)
-		w.sentry.close() // as the end of this program would
+		posted(&w).close() // as the end of this program would
 		first.wantGone(t)
 		second.wantGone(t)
 	})
+	t.Run("M1 a sentry that was killed has a successor before anything else happens", func(t *testing.T) {
+		t.Parallel()
+		var w ward
+		defer w.close()
+		pipe := newHolders(t)
+		s := family(t, pipe)
+		s.ward = &w
+		dial(t, s, oldEra, nil)
+		pipe.wantStarted(t, 2)
+		for range 2 {
+			was := posted(&w)
+			if err := was.process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			tick, late := time.NewTicker(5*time.Millisecond), time.After(soon)
+			defer tick.Stop()
+			for posted(&w) == was {
+				select {
+				case <-tick.C:
+				case <-late:
+					t.Fatal("got none, want another sentry")
+				}
+			}
+		}
+		posted(&w).close()
+		pipe.wantGone(t)
+	})
+	t.Run("M1 a sentry that was stopped does not hold up the end", func(t *testing.T) {
+		t.Parallel()
+		var w ward
+		if err := w.ready(); err != nil {
+			t.Fatal(err)
+		}
+		if err := posted(&w).process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		closed := make(chan struct{})
+		go func() {
+			defer close(closed)
+			w.close()
+		}()
+		soonFrom(t, closed, "the end of the ward")
+	})
+}
+
+// posted is the sentry that there is.
+func posted(w *ward) *sentry {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sentry
 }
 
 func TestSentry(t *testing.T) {
@@ -119,6 +169,12 @@ func TestSentry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	waited := make(chan struct{})
+	go func() {
+		defer close(waited)
+		s.wait()
+	}()
+	defer func() { <-waited }()
 	pipe := newHolders(t)
 	var all []*exec.Cmd
 	for range 4 {
@@ -134,6 +190,9 @@ func TestSentry(t *testing.T) {
 		}
 	}
 	pipe.wantStarted(t, len(all))
+	if err := s.ended(1 << 30); err != nil { // of which it was never told, and which leaves the others alone
+		t.Error(err)
+	}
 	for _, i := range []int{0, 2} {
 		if err := s.ended(all[i].Process.Pid); err != nil {
 			t.Error(err)

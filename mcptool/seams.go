@@ -1,6 +1,7 @@
 package mcptool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"sync/atomic"
@@ -50,7 +51,12 @@ type listener struct {
 	// faulty is told what came that was of no use, of the connection as a whole. Nil:
 	// nobody is.
 	faulty func(text string)
+	// most is how long a message may be on the connection as a whole, in bytes. 0:
+	// maxMessage.
+	most int
 }
+
+func (l *listener) bound() int { return cmp.Or(l.most, maxMessage) }
 
 // link is one connection to a server, with its handshake done. All methods are
 // safe for concurrent use.

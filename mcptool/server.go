@@ -2,8 +2,10 @@ package mcptool
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -21,6 +23,13 @@ type Server struct {
 	Dir     string
 	Env     []string
 
+	// Start starts Command in the place of this package, where it is to be isolated: a
+	// program of its path and arguments in a folder, with Env alone for its variables,
+	// Stdin, which is a file, and Stdout and Stderr, which are closed once Wait has
+	// returned. An error of kind tool.Sandbox is that it cannot be isolated as it must
+	// be. Nil: it is a plain process.
+	Start func(context.Context, *exec.Cmd) (*Child, error)
+
 	// URL is where a server is reached over streamable HTTP, and Header what goes
 	// with each request.
 	URL    string
@@ -34,6 +43,9 @@ type Server struct {
 	// name; BelieveAll: all. Trust above the untrusted classes believes them too.
 	Believe    []string
 	BelieveAll bool
+	// Claims are what the operator says of calls of a tool, by its own name, in the
+	// place of what its annotations say. They are believed.
+	Claims map[string]tool.Claims
 	// Unprefixed: tools have their own names, without the server's in front.
 	Unprefixed bool
 	// Timeout is how long a call may take, without the time that its client is
@@ -41,11 +53,21 @@ type Server struct {
 	Timeout time.Duration
 	// AtOnce is how many calls of the server run at once, over all clients. 0: no cap.
 	AtOnce int
+	// ArgumentBytes and ResultBytes bound the arguments and the result of a call. 0: no
+	// cap but that of a message.
+	ArgumentBytes, ResultBytes int64
+	// BreakerAfter is how many calls in a row may get no answer until the server is not
+	// asked for BreakerPause, which becomes longer each time, up to 5 minutes. Then one
+	// call tries it. 0: 5, and 20 s; tool.Unlimited: it is always asked.
+	BreakerAfter int
+	BreakerPause time.Duration
 	// Era forces how it is spoken to: "2025" or "2026". "": what it speaks.
 	Era string
 	// Follow accepts what the server says of its tools whenever that changes. It is
 	// only for servers whose Trust is tool.Own or more.
 	Follow bool
+
+	isolated *isolation // of its processes; nil: nobody wants to know
 
 	access *access             // by Login, for all connections; nil: none
 	scrub  func(string) string // takes what is secret out of texts; nil: nothing is
@@ -77,7 +99,7 @@ func (s *Server) check(others []Server) error {
 	case s.Timeout < 0:
 		return fmt.Errorf("server %s: timeout: got %s, want more than 0, or 0 for 60 s", s.Name, s.Timeout)
 	}
-	if err := s.Login.check(s); err != nil {
+	if err := cmp.Or(s.checkRules(), s.Login.check(s)); err != nil {
 		return fmt.Errorf("server %s: %w", s.Name, err)
 	}
 	return nil

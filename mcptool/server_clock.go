@@ -98,6 +98,7 @@ type asking struct {
 	clock *clock
 	env   *tool.Env // of the call; nil: it is no call of a tool
 	quiet bool      // the client wants no log messages
+	noted bool      // on the record is how the server is isolated
 }
 
 // pause is for while somebody is asked: the server's time stands still, and the

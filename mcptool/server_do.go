@@ -17,10 +17,25 @@ const maxRounds = 100
 // sent twice; a connection that broke before is made anew first.
 //
 // The result is as the server sent it. The error is a *Fault that the server
-// answered with; else in its tree is errUnreachable or errUnsent (nothing was
-// sent), errUnauthorized (it was refused, and did not run), errTimeout, or context.Cause. What else there is: the connection broke,
+// answered with; else in its tree is errUnreachable, errPaused or errUnsent (nothing
+// was sent), errUnauthorized (it was refused, and did not run), errTimeout, or context.Cause. What else there is: the connection broke,
 // and the request may have run.
-func (s *server) do(ctx context.Context, x exchange, method string, params json.RawMessage) (json.RawMessage, error) {
+func (s *server) do(ctx context.Context, x exchange, method string, params json.RawMessage) (result json.RawMessage, err error) {
+	if method != methodListen { // which ends when the connection does
+		through, err := s.pass()
+		if err != nil {
+			return nil, err
+		}
+		ended := errClosed // should it panic
+		defer func() { through.done(ctx, ended) }()
+		result, ended = s.rounds(ctx, x, method, params)
+		return result, ended
+	}
+	return s.rounds(ctx, x, method, params)
+}
+
+// rounds is do for a request that may be sent.
+func (s *server) rounds(ctx context.Context, x exchange, method string, params json.RawMessage) (json.RawMessage, error) {
 	ctx, k := newClock(ctx, s.timeout(), s.tooLong())
 	defer k.end()
 	if method == methodListen {
@@ -70,6 +85,10 @@ func (s *server) send(ctx context.Context, x *asking, method string, params json
 		if err != nil {
 			return nil, oldEra, err
 		}
+		if how := s.isolation(); how != "" && !x.noted {
+			x.noted = true
+			x.env.Isolated(how)
+		}
 		spoken := c.link.greeting().era
 		x.clock.start()
 		result, err := c.translated(ctx, x, method, params)
@@ -89,6 +108,8 @@ func (s *server) blame(ctx context.Context, err error) {
 	case err == nil || errors.As(err, new(*Fault)) || errors.Is(err, errUnsent) || errors.Is(err, errUnauthorized):
 	case errors.As(err, &late):
 		s.fault(faultLate, late.Error())
+	case errors.Is(err, errLong):
+		s.fault(faultLong, err.Error())
 	case ctx.Err() == nil && !errors.Is(err, errClosed):
 		s.fault(faultBroken, err.Error())
 	}

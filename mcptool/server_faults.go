@@ -20,9 +20,12 @@ import (
 const (
 	faultWrote   = "wrote"   // what is no message, or no answer to anything
 	faultLate    = "late"    // no answer to a call
+	faultLong    = "long"    // an answer that is too long
 	faultBroken  = "broken"  // a connection, while it was in use
 	faultChanges = "changes" // too many of its lists
 	faultAsked   = "asked"   // its client, where no call ran
+	faultPaused  = "paused"  // it was left alone, as it did not answer
+	faultTools   = "tools"   // are not what was accepted any more
 )
 
 const (
@@ -184,12 +187,18 @@ func faultWord(kind string) string {
 		return "it wrote what is of no use"
 	case faultLate:
 		return "a call got no answer"
+	case faultLong:
+		return "an answer was not taken"
 	case faultBroken:
 		return "a connection broke"
 	case faultChanges:
 		return "it said that its lists have changed"
+	case faultTools:
+		return "it changed a tool"
 	case faultAsked:
 		return "it asked where no call ran"
+	case faultPaused:
+		return "it was not asked for a while"
 	}
 	return ""
 }

@@ -2,6 +2,9 @@ package mcptool
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +68,22 @@ func TestServerFaults(t *testing.T) {
 			t.Errorf("got %q, want what it asked", got)
 		}
 	})
+	t.Run("M4 a tool that changed, and changed back, is told of", func(t *testing.T) {
+		s := pinnedServer(t, t.TempDir(), nil, plainTool("x"))
+		s.h.Cache = t.TempDir()
+		start(t, s.h)
+		changed := strings.Replace(plainTool("x"), "does it", "does more", 1)
+		for range 3 { // it is one change
+			s.now(changed)
+		}
+		s.want("-x")
+		s.now(plainTool("x"))
+		s.want("+x")
+		const want = "it changed a tool: x: it is not what was accepted: description has changed (once,"
+		if got := strings.Join(s.h.Status()[0].Faults, "|"); !strings.HasPrefix(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
 	t.Run("what is kept is bounded, whatever a server writes", func(t *testing.T) {
 		s := serverOf(t, &testServer{methods: map[string]method{"tools/list": lists()}})
 		for range 100 {
@@ -90,6 +109,31 @@ func TestLongDefinitionNotKept(t *testing.T) {
 	for _, d := range s.tools.tools {
 		if cap(d.raw) > 4<<10 || cap(d.tidy) > 4<<10 {
 			t.Errorf("%s: got %d and %d bytes that are kept, want those of a short one", d.name, cap(d.raw), cap(d.tidy))
+		}
+	}
+}
+
+func TestRememberOnce(t *testing.T) {
+	s := pinnedServer(t, "", nil, plainTool("x"))
+	s.h.Cache = t.TempDir()
+	start(t, s.h)
+	file := s.h.server("s").cacheFile()
+	for _, step := range []struct {
+		name  string
+		tools []string
+		wrote bool
+	}{
+		{"the same list", []string{plainTool("x")}, false},
+		{"another", []string{plainTool("x"), plainTool("y")}, true},
+		{"the same again", []string{plainTool("x"), plainTool("y")}, false},
+		{"the first", []string{plainTool("x")}, true},
+	} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		s.now(step.tools...)
+		if _, err := os.Stat(file); (err == nil) != step.wrote {
+			t.Errorf("M1 %s: written: %v, want %v", step.name, err == nil, step.wrote)
 		}
 	}
 }

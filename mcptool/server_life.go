@@ -2,6 +2,7 @@ package mcptool
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,18 +46,22 @@ type server struct {
 	lacks    [2]bool   // eras that it was found not to speak, since it was last reached
 	link     link      // the hub's own; nil: none now
 	tools    catalogue
-	lists    map[string]heldList // by method
-	changes  map[string]int      // of each list, ever
-	changed  map[string]bool     // lists, not looked at yet
-	toldOne  bool                // a client, that its tools have changed
-	faults   faultNotes
-	lanes    map[audience]*lane
-	children int // processes of clients
-	closed   bool
+	// remembered is a digest of what was last kept on the disk.
+	remembered [sha256.Size]byte
+	lists      map[string]heldList // by method
+	changes    map[string]int      // of each list, ever
+	changed    map[string]bool     // lists, not looked at yet
+	toldOne    bool                // a client, that its tools have changed
+	judged     bool                // tools are what it listed in this process, not the last time
+	faults     faultNotes
+	breaker    breaker
+	lanes      map[audience]*lane
+	children   int // processes of clients
+	closed     bool
 }
 
 func newServer(h *Hub, s Server) *server {
-	s.scrub, s.ward = h.scrub, &h.ward
+	s.scrub, s.ward, s.isolated = h.scrub, &h.ward, new(isolation)
 	made := &server{
 		Server: s, hub: h,
 		settled: make(chan struct{}), wake: make(chan struct{}, 1), listing: make(chan struct{}, 1),
@@ -64,6 +69,7 @@ func newServer(h *Hub, s Server) *server {
 		lists: make(map[string]heldList), changes: make(map[string]int), changed: make(map[string]bool),
 		lanes: make(map[audience]*lane),
 	}
+	made.why = made.beginning()
 	made.settle = sync.OnceFunc(func() { close(made.settled) })
 	return made
 }
@@ -83,7 +89,7 @@ func (s *server) live(ctx context.Context) {
 	defer s.settle()
 	pause := firstPause
 	for {
-		s.enter(stateConnecting, "")
+		s.enter(stateConnecting, s.beginning())
 		lasted, err := s.connection(ctx)
 		if ctx.Err() != nil {
 			return
@@ -106,6 +112,23 @@ func (s *server) live(ctx context.Context) {
 		s.mu.Lock()
 		s.restarts++
 		s.mu.Unlock()
+	}
+}
+
+// beginning is what is waited for first.
+func (s *server) beginning() string {
+	if len(s.Command) > 0 {
+		return "it was started, and has not answered yet"
+	}
+	return "it was called, and has not answered yet"
+}
+
+// doing notes what is waited for next, until the server is ready.
+func (s *server) doing(what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state == stateConnecting {
+		s.why = what
 	}
 }
 
@@ -156,8 +179,16 @@ func (s *server) down() error {
 	if s.state != stateWaiting {
 		return nil
 	}
-	return s.broken
+	if s.broken == nil {
+		return nil
+	}
+	return &downError{s.broken}
 }
+
+// downError is why a process was not even tried.
+type downError struct{ error }
+
+func (e *downError) Unwrap() error { return e.error }
 
 // jitter is a time from three quarters to the whole of d: many that were cut off
 // at once do not all come back at once.
@@ -183,11 +214,12 @@ func (s *server) connection(ctx context.Context) (lasted time.Duration, err erro
 	s.lacks = [2]bool{} // it may be another program by now
 	s.mu.Unlock()
 	defer survive(s.hub.log(), func(fault error) { err = fault })
-	l, err := s.reach(ctx, s.hub.introduction(), &listener{notified: s.heard, requested: s.asked, faulty: s.wrote})
+	l, err := s.reach(ctx, s.hub.introduction(), &listener{notified: s.heard, requested: s.asked, faulty: s.wrote, most: maxPage})
 	if err != nil {
 		return 0, err
 	}
 	defer l.close()
+	s.breaker.there()
 	began := time.Now()
 	s.mu.Lock()
 	s.link, s.said = l, l.greeting()
@@ -204,6 +236,7 @@ func (s *server) connection(ctx context.Context) (lasted time.Duration, err erro
 		s.change("prompts")
 		s.change("resources")
 	}
+	s.doing("it has answered, and its tools were asked for")
 	err = s.attend(ctx, l)
 	return time.Since(began), err
 }
@@ -221,17 +254,22 @@ func (s *server) enter(state, why string) {
 }
 
 func (s *server) status() Status {
+	paused := s.hub.scrub(s.paused())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Status{
 		Name: s.Name, State: s.state, Tools: len(s.tools.offered()), Restarts: s.restarts, Since: s.since, Why: s.hub.scrub(s.why), Login: s.hub.scrub(s.access.due()),
 		Quarantined: slices.Clone(s.tools.bad), Faults: s.faults.told(),
+		Paused: paused, Isolation: s.isolation(), Notes: s.unheard(),
 	}
 	for i, text := range st.Faults {
 		st.Faults[i] = s.hub.scrub(text)
 	}
 	for i, q := range st.Quarantined {
 		st.Quarantined[i] = Quarantined{s.hub.scrub(q.Tool), s.hub.scrub(q.Why)}
+	}
+	if s.state == stateConnecting && s.why != "" {
+		st.Why += fmt.Sprintf(", for %s now", time.Since(s.since).Round(time.Second))
 	}
 	if s.said != nil {
 		st.Era = s.said.version

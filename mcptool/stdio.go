@@ -45,7 +45,7 @@ func serveStdio(ctx context.Context, in io.Reader, out io.Writer, c tool.Caller,
 	// answered.
 	s := &stdio{room: room, out: w, log: log, slots: make(chan struct{}, stdioAtOnce)}
 	ended := make(chan error, 1)
-	go func() { ended <- s.read(ctx, newLineReader(in, maxLine)) }()
+	go func() { ended <- s.read(ctx, newLines(in, maxLine)) }()
 
 	select {
 	case err = <-ended:
@@ -91,11 +91,11 @@ type stdio struct {
 // read takes messages until the input ends. Those that must be taken in order are
 // done when the next one is read; a request runs beside them. Reading does not
 // wait for requests: what they wait for may be an answer of the client.
-func (s *stdio) read(ctx context.Context, lines *lineReader) error {
+func (s *stdio) read(ctx context.Context, in *lines) error {
 	for {
-		line, err := lines.next()
+		line, err := in.next()
 		switch {
-		case errors.Is(err, errLongLine):
+		case errors.Is(err, errLong):
 			s.fault(nil, &Fault{Code: codeParse, Message: err.Error()})
 			continue
 		case err != nil:

@@ -1,50 +1,9 @@
 package mcptool
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
 	"io"
 	"sync"
 )
-
-// lineReader reads lines that are not empty. One that is too long is skipped.
-type lineReader struct {
-	r    *bufio.Reader
-	most int
-}
-
-func newLineReader(r io.Reader, most int) *lineReader {
-	return &lineReader{bufio.NewReaderSize(r, 64<<10), most}
-}
-
-// next is the next line, in memory of its own. After errLongLine
-// reading goes on with the line after.
-func (l *lineReader) next() ([]byte, error) {
-	var line []byte
-	long := false
-	for {
-		part, err := l.r.ReadSlice('\n')
-		if long = long || len(line)+len(part) > l.most; long {
-			line = nil
-		} else {
-			line = append(line, part...)
-		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		if long {
-			return nil, errLongLine
-		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			return line, nil // the last one need not have an end
-		}
-		if err != nil {
-			return nil, err
-		}
-		line = nil
-	}
-}
 
 // lineWriter writes messages as lines, each whole.
 type lineWriter struct {

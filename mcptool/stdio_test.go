@@ -205,7 +205,7 @@ type failingWriter struct{ err error }
 
 func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
-func TestLineReader(t *testing.T) {
+func TestLinesOfClients(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"a\nb\n", "a|b|EOF"},
 		{"a\r\n\n  \nb", "a|b|EOF"},
@@ -216,11 +216,11 @@ func TestLineReader(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("M2 lines", func(t *testing.T) {
-			l := newLineReader(strings.NewReader(tt.in), 101)
+			l := newLines(strings.NewReader(tt.in), 101)
 			var got []string
 			for {
 				line, err := l.next()
-				if errors.Is(err, errLongLine) {
+				if errors.Is(err, errLong) {
 					line = []byte("long")
 				} else if err != nil {
 					got = append(got, err.Error())

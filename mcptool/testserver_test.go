@@ -83,7 +83,7 @@ func (s *testServer) serve(ctx context.Context, r io.Reader, w io.Writer) error 
 	ctx, stop := context.WithCancel(ctx)
 	defer c.done.Wait()
 	defer stop()
-	in := newLines(r)
+	in := newLines(r, maxLine)
 	for {
 		line, err := in.next()
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {

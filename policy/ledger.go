@@ -22,6 +22,11 @@ type Grant struct {
 	// something else of itself has lost the grant. "": any.
 	Source     string `json:"source,omitempty"`
 	Definition string `json:"definition,omitempty"`
+	// Pin is the tool's own ([tool.Info].Pin), of a grant that somebody who was shown
+	// the tools of a source gave one of them by name. It is for every call of exactly
+	// that tool, also for calls that may destroy something, and is lost with any
+	// change of the definition, whatever the source. "": it is no such grant.
+	Pin string `json:"pin,omitempty"`
 	// Second: the second key was turned, so that it is also for calls that may
 	// destroy something, unless it is for every call of the tool.
 	Second   bool      `json:"second,omitempty"`
@@ -32,7 +37,11 @@ type Grant struct {
 
 // Name names a grant by what it allows: equal ones have one name.
 func (g Grant) Name() string {
-	return "r" + Digest(g.Rule, g.Caller.Tenant, g.Caller.Principal, g.Caller.Session, g.Source, g.Definition, strconv.FormatBool(g.Second))[:11]
+	parts := []string{g.Rule, g.Caller.Tenant, g.Caller.Principal, g.Caller.Session, g.Source, g.Definition, strconv.FormatBool(g.Second)}
+	if g.Pin != "" {
+		parts = append(parts, g.Pin)
+	}
+	return "r" + Digest(parts...)[:11]
 }
 
 // For reports whether the grant is for a caller: of its session, or of its
@@ -50,7 +59,13 @@ func (g Grant) Answers(r *tool.Request, definition string) bool {
 		!trusted && g.Definition != "" && g.Definition != definition {
 		return false
 	}
+	if g.Pin != "" && (r.Tool == nil || r.Tool.Pin != g.Pin) { // soon: there may be thousands
+		return false
+	}
 	rule, err := ParseRule(g.Rule, "")
+	if g.Pin != "" {
+		return err == nil && rule.namesOne() && rule.Covers(r)
+	}
 	if err != nil || r.Claims.Destructive() && (!g.Second || rule.Inside() == "") {
 		return false
 	}

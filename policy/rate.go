@@ -20,6 +20,8 @@ type Rate struct {
 	// Each says who has a counter of their own: "session", "principal" or
 	// "tenant"; "": one counter for all.
 	Each string
+	// Key is what it is called where it is written, for who is told of it. "": nothing.
+	Key string
 }
 
 // String is the rate in words.

@@ -170,6 +170,11 @@ func (r Rule) Inside() string {
 	return b.String()
 }
 
+// namesOne reports whether the rule is for every call of one tool, by its name.
+func (r Rule) namesOne() bool {
+	return r.over == "name" && !strings.Contains(r.glob, "*") && len(r.calls) == 0
+}
+
 // Over is what the rule chooses tools by: name, source or tag; and the glob.
 func (r Rule) Over() (what, glob string) { return r.over, r.glob }
 

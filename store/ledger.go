@@ -211,19 +211,8 @@ func (s *Store) Revoke(ctx context.Context, id string) error {
 // it and why.
 func (s *Store) RevokeBy(ctx context.Context, id, by, reason string) error {
 	return s.recorded(ctx, fmt.Sprintf("revoke %q", id), func(ctx context.Context, p *pen) ([]audit.Event, error) {
-		var body string
-		err := p.row(ctx, `SELECT body FROM grants WHERE id = ?`, []any{id}, &body)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil, policy.ErrNoGrant
-		}
+		g, err := p.revoke(ctx, id)
 		if err != nil {
-			return nil, err
-		}
-		g, err := unsealGrant(id, body)
-		if err != nil { // it can be taken back all the same
-			g = policy.Grant{ID: id}
-		}
-		if _, err := p.exec(ctx, `DELETE FROM grants WHERE id = ?`, id); err != nil {
 			return nil, err
 		}
 		return s.governed(ctx, p, ruled("revoked", g, by, reason))

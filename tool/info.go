@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -122,18 +123,31 @@ func (t *Tool) compile() (err error) {
 	if err := wantsObject(t.Input); err != nil {
 		return err
 	}
-	if t.input, err = schema.Compile(t.Input, schema.Options{Arguments: true, Open: t.Open}); err != nil {
+	if t.input, err = compiled(t.input, t.Input, schema.Options{Arguments: true, Open: t.Open}, t.opened == t.Open); err != nil {
 		return fmt.Errorf("input %w", err)
 	}
+	t.opened = t.Open
 	if t.reader != nil && !t.Open {
 		t.read = t.reader(t.Input)
 	}
-	if len(t.Output) > 0 {
-		if t.output, err = schema.Compile(t.Output, schema.Options{}); err != nil {
+	had := t.output
+	if t.output = nil; len(t.Output) > 0 {
+		if t.output, err = compiled(had, t.Output, schema.Options{}, true); err != nil {
 			return fmt.Errorf("output %w", err)
 		}
 	}
 	return nil
+}
+
+// compiled is a schema, which is not compiled again where it was, the same way. It
+// is another one all the same: what was admitted by a tool before it was checked is
+// not admitted by the one after.
+func compiled(had *schema.Schema, text json.RawMessage, o schema.Options, same bool) (*schema.Schema, error) {
+	if had != nil && same && bytes.Equal(had.Source(), text) {
+		again := *had
+		return &again, nil
+	}
+	return schema.Compile(text, o)
 }
 
 // wantsObject refuses a schema that no arguments could fit: a model always

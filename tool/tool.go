@@ -191,6 +191,7 @@ type Tool struct {
 	Run func(context.Context, Args) (Result, error)
 
 	input, output *schema.Schema
+	opened        bool                           // how input was compiled
 	decode        func(text string) (any, error) // typed tools: into the Go type
 	// reader makes the function that checks against a schema and decodes at once;
 	// both are nil where that cannot be done.

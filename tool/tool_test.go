@@ -290,6 +290,39 @@ func TestCheckAgain(t *testing.T) {
 			t.Error("contradicting claims passed the second check")
 		}
 	})
+	t.Run("T2 what has not changed is not compiled again", func(t *testing.T) {
+		def := full()
+		made := must(def.Check())(t)
+		first := testing.AllocsPerRun(5, func() { _ = must(def.Check())(t) })
+		again := testing.AllocsPerRun(5, func() { _ = must(made.Check())(t) })
+		if again > first/4 {
+			t.Errorf("the second check takes %.0f allocations, the first %.0f: want a quarter at most", again, first)
+		}
+	})
+	t.Run("T2 what has changed is", func(t *testing.T) {
+		made := must(full().Check())(t)
+		for name, change := range map[string]func(*tool.Tool){
+			"input": func(c *tool.Tool) {
+				c.Input, c.Examples = json.RawMessage(`{"type":"object","properties":{"file":{}}}`), nil
+			},
+			"open":      func(c *tool.Tool) { c.Open = true },
+			"output":    func(c *tool.Tool) { c.Output = json.RawMessage(`{"type":"array"}`); c.Examples = nil },
+			"no output": func(c *tool.Tool) { c.Output = nil },
+		} {
+			other := *made
+			change(&other)
+			other = *must(other.Check())(t)
+			_, file := other.Admit(json.RawMessage(`{"file":"a"}`))
+			_, more := other.Admit(json.RawMessage(`{"path":"a","more":1}`))
+			got := []bool{file == nil, more == nil, other.CheckOutput(json.RawMessage(`[]`)) == nil}
+			want := map[string][]bool{
+				"input": {true, false, false}, "open": {false, true, false}, "output": {false, false, true}, "no output": {false, false, true},
+			}[name]
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: a file, more and a list are taken: got %v, want %v", name, got, want)
+			}
+		}
+	})
 }
 
 // full is a definition in which every slice has something to change.

@@ -138,6 +138,9 @@ func serverLine(s mcptool.Status) string {
 	if s.Login != "" {
 		text += "; needs login: " + terminal.Visible(s.Login)
 	}
+	if s.Paused != "" {
+		text += "; not asked now: " + terminal.Visible(s.Paused)
+	}
 	return text
 }
 

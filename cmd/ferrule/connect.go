@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -63,14 +64,14 @@ this folder has them there.`,
 }
 
 // clientCommand is a command that does something with the files of a client.
-func (p *program) clientCommand(f *connecting, verb string, do func(mcpClient, connecting) error, cmd *cobra.Command) *cobra.Command {
+func (p *program) clientCommand(f *connecting, verb string, do func(context.Context, mcpClient, connecting) error, cmd *cobra.Command) *cobra.Command {
 	cmd.Args, cmd.ValidArgs = exactly("CLIENT"), clientNames()
-	cmd.RunE = p.do(func(_ *cobra.Command, args []string) error {
+	cmd.RunE = p.do(func(cmd *cobra.Command, args []string) error {
 		m, err := clientOf(args[0])
 		if err != nil {
 			return err
 		}
-		return do(m, *f)
+		return do(cmd.Context(), m, *f)
 	})
 	cmd.Flags().BoolVar(&f.user, "user", false, verb+" the user's own file, not the project's")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "change nothing, and say what would be changed")
@@ -99,7 +100,7 @@ func (p *program) files(m mcpClient, user bool) (servers, rules string) {
 	return servers, rules
 }
 
-func (p *program) connectClient(m mcpClient, f connecting) error {
+func (p *program) connectClient(ctx context.Context, m mcpClient, f connecting) error {
 	cfg, err := p.load()
 	if err != nil {
 		return err
@@ -158,7 +159,10 @@ func (p *program) connectClient(m mcpClient, f connecting) error {
 	}
 	p.sayLocal(m)
 	p.afterConnect(m, f, cfg)
-	return nil
+	if f.dry {
+		return nil
+	}
+	return p.trustTaken(ctx, taken.servers)
 }
 
 // untake takes out of the configuration again what take has put there.

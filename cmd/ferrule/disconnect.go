@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ type restored struct {
 	exact bool   // it is what it was; else it was changed since
 }
 
-func (p *program) disconnectClient(m mcpClient, f connecting) error {
+func (p *program) disconnectClient(_ context.Context, m mcpClient, f connecting) error {
 	path, rules := p.files(m, f.user)
 	old, err := readClient(before(path))
 	switch {

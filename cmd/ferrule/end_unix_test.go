@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -64,13 +65,13 @@ func (h *holders) wantGone(t *testing.T) {
 }
 
 // stubbornFolder is a folder to serve, with a server that takes no hint.
-func stubbornFolder(t *testing.T, h *holders) string {
+func stubbornFolder(t *testing.T, h *holders, more ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "ferrule.yaml"), fmt.Sprintf(`
 policy: {allow: ["source:test"]}
-servers: {test: {command: %q, env: {%s: stubborn, %s: %q}}}
-`, testBinary(t), beServer, heldPipe, h.path))
+servers: {test: {command: %q, env: {%s: stubborn, %s: %q}%s}}
+`, testBinary(t), beServer, heldPipe, h.path, strings.Join(more, "")))
 	return dir
 }
 

@@ -173,7 +173,16 @@ func answering(r policy.Ruling, q *tool.Request, list []lasting) *lasting {
 		q = &anonymous
 	}
 	for _, l := range list {
-		if g := l.grant; g.Answers(q, g.Definition) && (!r.Overrules || g.Exact()) {
+		g := l.grant
+		if g.Pin != "" && q.Tool != nil { // taken to be as it was
+			pinned := q.Clone()
+			pinned.Tool.Pin = g.Pin
+			if g.Answers(&pinned, g.Definition) && !r.Overrules {
+				return &l
+			}
+			continue
+		}
+		if g.Answers(q, g.Definition) && (!r.Overrules || g.Exact()) {
 			return &l
 		}
 	}
@@ -194,7 +203,7 @@ func (p *program) explainCall(c *config.Config, set *cedar.Set, q *tool.Request,
 		Tool: q.Name, Verdict: r.Verdict, By: string(r.By), Reason: r.Reason, Rule: r.Rule, Policy: said.Decision.Verdict,
 		Rules: []explainedRule{}, Changes: []string{}, Answer: answering(r, q, list),
 	}
-	if e.Answer != nil && e.Answer.grant.Definition != "" && q.Source.Trust.Untrusted() {
+	if e.Answer != nil && (e.Answer.grant.Definition != "" || e.Answer.grant.Pin != "") && q.Source.Trust.Untrusted() {
 		e.Notes = append(e.Notes, "the rule that answers is good for one definition of the tool: whether it is still that one is not part of explain")
 	}
 	if e.Answer != nil && e.Answer.stored == nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -40,6 +41,7 @@ func govern(rt *ferrule.Runtime, hub *mcptool.Hub, c *config.Config) {
 		if s.AtOnce > 0 {
 			rt.SourceLimits[s.Name] = s.AtOnce
 		}
+		rt.Rates = append(rt.Rates, ratesOf(s)...)
 	}
 }
 
@@ -62,11 +64,12 @@ func (p *program) connect(ctx context.Context, h *host, state string, o hosting)
 	h.unmade, h.asked = make(map[string]string), make(map[string]bool)
 	h.logins = p.loginsOf(h.config)
 	for _, s := range h.config.Servers {
-		if s.Off || !h.needs(s, o.names) {
+		h.hub.Others = append(h.hub.Others, s.Name)
+		if s.Off || !h.needs(s, o.names) || o.only != "" && s.Name != o.only {
 			continue
 		}
 		h.asked[s.Name] = true
-		server, err := p.serverOf(ctx, h, s)
+		server, err := p.serverOf(ctx, h, s, state, o.looks)
 		if err != nil {
 			h.unmade[s.Name] = err.Error()
 			continue
@@ -122,11 +125,7 @@ func copyPins(home, state string) error {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
-		var b []byte
-		if b, err = os.ReadFile(filepath.Join(from, e.Name())); err == nil {
-			err = os.WriteFile(filepath.Join(state, pinsDir, e.Name()), b, 0o600) //nolint:gosec // the name is one of a folder of ours
-		}
-		if errors.Is(err, fs.ErrNotExist) {
+		if err = copyPin(filepath.Join(from, e.Name()), filepath.Join(state, pinsDir, e.Name())); errors.Is(err, fs.ErrNotExist) {
 			err = nil // it was just taken away
 		}
 	}
@@ -134,6 +133,28 @@ func copyPins(home, state string) error {
 		return fmt.Errorf("pins: %w", err)
 	}
 	return nil
+}
+
+// copyPin copies a file with its time, which says how a server was last reached.
+func copyPin(from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	info, err := source.Stat()
+	if err != nil {
+		return err
+	}
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	if err = errors.Join(err, target.Close()); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
 // settled waits until servers have answered, or long enough, and notes which of
@@ -170,7 +191,7 @@ func (h *host) wait(ctx context.Context) {
 		case <-tick.C:
 		}
 		for _, s := range h.hub.Status() {
-			if _, known := h.troubles[s.Name]; s.Why != "" && !known {
+			if _, known := h.troubles[s.Name]; s.Why != "" && s.State != "connecting" && !known {
 				h.troubles[s.Name] = s
 			}
 		}
@@ -201,7 +222,7 @@ func (h *host) needs(s config.Server, names []string) bool {
 func ofServer(tool string, s config.Server) bool { return strings.HasPrefix(tool, s.Name+"__") }
 
 // serverOf is a server as it is connected to, with the values that it is given.
-func (p *program) serverOf(ctx context.Context, h *host, s config.Server) (mcptool.Server, error) {
+func (p *program) serverOf(ctx context.Context, h *host, s config.Server, state string, looks bool) (mcptool.Server, error) {
 	filled, err := s.Filled(
 		func(name string) (string, bool) { return p.lookup(name) },
 		func(name string) (string, error) { return valueFor(ctx, h.rt.Secrets, serverUses+s.Name, name) },
@@ -213,6 +234,17 @@ func (p *program) serverOf(ctx context.Context, h *host, s config.Server) (mcpto
 		Name: s.Name, Command: s.Command, Dir: cmp.Or(s.Dir, filepath.FromSlash(h.config.Workspace)), Env: filled.Env,
 		URL: filled.URL, Header: filled.Header, Trust: trustOf(s), Believe: s.Believe, BelieveAll: s.BelieveAll,
 		Unprefixed: s.Unprefixed, Timeout: s.Timeout, AtOnce: s.AtOnce, Era: s.Era, Follow: s.Follow,
+		Claims: s.Claims, ArgumentBytes: s.ArgumentBytes, ResultBytes: s.ResultBytes, BreakerAfter: s.BreakerAfter, BreakerPause: s.BreakerPause,
+	}
+	if s.BreakerOff {
+		made.BreakerAfter = tool.Unlimited
+	}
+	passed, _ := s.Passed(p.environ)
+	made.Env = append(passed, made.Env...)
+	if s.Isolate.Level != "" {
+		box := p.boxOf(h.config, s, state, looks)
+		made.Start = box.start
+		h.atEnd(box.close) // after the hub
 	}
 	if s.CanLogin() == nil {
 		made.Login = loginOf(h.logins, filled)
@@ -246,6 +278,9 @@ func (h *host) servers() []mcptool.Status {
 			status = mcptool.Status{Name: s.Name, State: "failed", Why: why}
 		default:
 			status = mcptool.Status{Name: s.Name, State: stateIdle}
+		}
+		if !s.Off {
+			status.Notes = append(h.notes(s), status.Notes...)
 		}
 		list = append(list, status)
 	}

@@ -32,7 +32,7 @@ secrets. The client's file stays as it is: ` + "`ferrule connect`" + ` changes t
 		Example: `  ferrule servers import .mcp.json
   ferrule servers import ~/.cursor/mcp.json`,
 		Args: exactly("FILE"),
-		RunE: p.do(func(_ *cobra.Command, args []string) error {
+		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			text, err := readClient(p.path(args[0]))
 			if err != nil {
 				return usage("servers import: %w", err)
@@ -47,8 +47,11 @@ secrets. The client's file stays as it is: ` + "`ferrule connect`" + ` changes t
 				p.printf("%s has no servers\n", args[0])
 				return nil
 			}
-			_, err = p.take(list, false)
-			return err
+			taken, err := p.take(list, false)
+			if err != nil {
+				return err
+			}
+			return p.trustTaken(cmd.Context(), taken.servers)
 		}),
 	}
 }
@@ -204,8 +207,9 @@ func plainName(name string) string {
 
 // taking is what take has done.
 type taking struct {
-	names []string // in the client's file, of those that are there now
-	made  []string // files with secrets
+	names   []string // in the client's file, of those that are there now
+	servers []string // the same, as they are called here
+	made    []string // files with secrets
 }
 
 // take adds servers to the configuration and says what became of each. Values that
@@ -228,7 +232,7 @@ func (p *program) take(list []offered, dry bool) (t taking, err error) {
 		case o.why != "":
 		case same >= 0 && equalServers(p.unhidden(c, c.Servers[same]), o.server):
 			p.printf("%s: it is there already\n", terminal.Visible(o.name))
-			t.names = append(t.names, o.name)
+			t.names, t.servers = append(t.names, o.name), append(t.servers, o.server.Name)
 			continue
 		case same >= there:
 			o.why = "another one of that file is called " + o.server.Name + " here: give one of them another name"
@@ -250,7 +254,7 @@ func (p *program) take(list []offered, dry bool) (t taking, err error) {
 			continue
 		}
 		c.Servers = append(c.Servers, whole)
-		t.names = append(t.names, o.name)
+		t.names, t.servers = append(t.names, o.name), append(t.servers, o.server.Name)
 		p.printf("%s: %s it%s\n", terminal.Visible(o.name), word, strings.Join(append([]string{""}, o.notes...), "; "))
 		for _, h := range secrets {
 			p.printf("  %s.%s looks like a secret: %s it to %s\n", h.where, terminal.Visible(h.name), move, h.path)

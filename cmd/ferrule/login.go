@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrule-dev/ferrule/internal/config"
+	"github.com/ferrule-dev/ferrule/internal/terminal"
 	"github.com/ferrule-dev/ferrule/mcptool"
 )
 
@@ -92,7 +93,7 @@ func (p *program) loginsOf(c *config.Config) *logins {
 // that is for servers login.
 func loginOf(l *logins, s config.Server) mcptool.Login {
 	return mcptool.Login{
-		ClientID: s.LoginClient, ClientSecret: s.LoginSecret, Scopes: s.LoginScopes,
+		ClientID: s.LoginClient, ClientSecret: s.LoginSecret, Issuer: s.LoginIssuer, Scopes: s.LoginScopes,
 		Load:   func(ctx context.Context) ([]byte, error) { return l.load(ctx, s.Name, s.URL) },
 		Keep:   func(ctx context.Context, granted []byte) error { return l.keep(ctx, s.Name, s.URL, granted) },
 		Alone:  func(ctx context.Context, work func(context.Context) error) error { return l.alone(ctx, s.Name, work) },
@@ -178,6 +179,9 @@ func (p *program) logInTo(ctx context.Context, l *logins, s config.Server, f *lo
 		return unkept
 	}
 	login.Open, login.Redirect = visit.open, visit.redirect()
+	login.Named = func(issuer string) {
+		p.printf("%s has you log in at %s.\n", s.Name, terminal.Visible(issuer))
+	}
 	server := mcptool.Server{Name: s.Name, URL: s.URL, Header: s.Header, Login: login}
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("nobody logged in within %s", f.timeout))
 	defer cancel()

@@ -33,7 +33,8 @@ type sealed struct {
 	// URL is the SHA-256 of the address that it is for, so that what is wrong can be
 	// told; the seal is bound to the address itself.
 	URL  string `json:"url_sha256"`
-	Seal []byte `json:"seal"` // a nonce, and what was granted
+	Key  string `json:"key,omitempty"` // the name of the key; "": it was not written down
+	Seal []byte `json:"seal"`          // a nonce, and what was granted
 }
 
 const (
@@ -68,11 +69,16 @@ func (l *logins) load(ctx context.Context, server, url string) ([]byte, error) {
 	if s.Server != server || s.URL != urlSum(url) {
 		return nil, errOtherURL
 	}
-	key, err := l.key.value(ctx, false)
-	if err != nil {
-		return nil, err
+	for {
+		key, err := l.key.value(ctx, false)
+		if err != nil {
+			return nil, err
+		}
+		granted, err := s.open(key, server, url)
+		if err == nil || !l.key.doubt() {
+			return granted, err
+		}
 	}
-	return s.open(key, server, url)
 }
 
 // parseSealed reads the file of a login.
@@ -96,10 +102,15 @@ func (s *sealed) open(key []byte, server, url string) ([]byte, error) {
 		return nil, errors.New("its file is damaged")
 	}
 	granted, err := box.Open(nil, s.Seal[:box.NonceSize()], s.Seal[box.NonceSize():], boundTo(server, url))
-	if err != nil {
+	switch {
+	case err == nil:
+		return granted, nil
+	case s.Key == "":
 		return nil, errors.New("its file was changed, or sealed with another key")
+	case s.Key != keyName(key):
+		return nil, errors.New("its file was sealed with another key than there is now")
 	}
-	return granted, nil
+	return nil, errors.New("its file was changed")
 }
 
 // keep seals what was granted. The file is whole, and on the disk, when it returns.
@@ -119,7 +130,7 @@ func (l *logins) keep(ctx context.Context, server, url string, granted []byte) e
 	if _, err := rand.Read(nonce); err != nil {
 		return err
 	}
-	text, err := json.Marshal(sealed{sealedVersion, server, urlSum(url), box.Seal(nonce, nonce, granted, boundTo(server, url))})
+	text, err := json.Marshal(sealed{sealedVersion, server, urlSum(url), keyName(key), box.Seal(nonce, nonce, granted, boundTo(server, url))})
 	if err != nil {
 		return err
 	}

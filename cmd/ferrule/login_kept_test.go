@@ -6,9 +6,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // mapRing is a keyring in memory.
@@ -96,6 +98,34 @@ func TestLogins(t *testing.T) {
 			}
 		}
 	})
+	t.Run("K4 a file system without links has a key, too, and the first one counts", func(t *testing.T) {
+		t.Parallel()
+		dir := filepath.Join(t.TempDir(), "logins")
+		linkless := func() *logins {
+			l := at(dir, nil)
+			l.key.link = func(from, to string) error {
+				return &os.LinkError{Op: "link", Old: from, New: to, Err: errors.ErrUnsupported}
+			}
+			return l
+		}
+		if err := linkless().keep(t.Context(), "s", somewhere, granted); err != nil {
+			t.Fatal(err)
+		}
+		text := keyText(t, dir)
+		if err := linkless().key.create(t.Context()); err != nil || keyText(t, dir) != text {
+			t.Errorf("got %v, want the key that was there", err)
+		}
+		if got, err := at(dir, nil).load(t.Context(), "s", somewhere); err != nil || !bytes.Equal(got, granted) {
+			t.Errorf("got %s, %v, want what was kept", got, err)
+		}
+		info, err := os.Stat(filepath.Join(dir, "key"))
+		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("got %v, %v, want it for its user only", info.Mode(), err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, ".key-*")); len(left) > 0 {
+			t.Errorf("got %v left behind", left)
+		}
+	})
 	t.Run("K4 two who make a key at once have the same", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
@@ -114,6 +144,63 @@ func TestLogins(t *testing.T) {
 			if len(key) != keySize || !bytes.Equal(key, keys[0]) {
 				t.Error("got different keys, want one")
 			}
+		}
+	})
+	for name, r := range map[string]ring{"in a file": nil, "in a keyring": &mapRing{entries: make(map[string]string)}} {
+		t.Run("K4 a key that was replaced counts at once, "+name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "logins")
+			up, cli := at(dir, r), at(dir, r) // two processes
+			keep := func(l *logins, server, text string) {
+				t.Helper()
+				if err := l.keep(t.Context(), server, somewhere, []byte(text)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			keep(up, "a", "A1")
+			keep(up, "b", "B1")
+			if err := os.Remove(filepath.Join(dir, "key")); err != nil { // as docs/mcp.md says
+				t.Fatal(err)
+			}
+			keep(cli, "a", "A2")
+			if got, err := up.load(t.Context(), "a", somewhere); err != nil || string(got) != "A2" {
+				t.Errorf("got %s, %v, want what another process has kept", got, err)
+			}
+			if got, err := up.load(t.Context(), "b", somewhere); err == nil || !strings.Contains(err.Error(), "sealed with another key than there is now") {
+				t.Errorf("got %s, %v, want which of the two is wrong", got, err)
+			}
+			keep(up, "b", "B2") // a token that it has renewed
+			if got, err := at(dir, r).load(t.Context(), "b", somewhere); err != nil || string(got) != "B2" {
+				t.Errorf("got %s, %v, want what was kept last", got, err)
+			}
+			if err := os.Remove(filepath.Join(dir, "key")); err != nil {
+				t.Fatal(err)
+			}
+			keep(up, "b", "B3") // which makes another key: the one in memory nobody else has
+			if got, err := cli.load(t.Context(), "b", somewhere); err != nil || string(got) != "B3" {
+				t.Errorf("got %s, %v, want what was kept last", got, err)
+			}
+		})
+	}
+	t.Run("K4 a key that was replaced in the keyring is read anew once it does not open a login", func(t *testing.T) {
+		t.Parallel()
+		dir, r := filepath.Join(t.TempDir(), "logins"), &mapRing{entries: make(map[string]string)}
+		up := at(dir, r)
+		if err := up.keep(t.Context(), "a", somewhere, []byte("A1")); err != nil {
+			t.Fatal(err)
+		}
+		for account := range r.entries { // by hand, or from a backup
+			r.entries[account] = strings.Repeat("A", 43)
+		}
+		if err := at(dir, r).keep(t.Context(), "a", somewhere, []byte("A2")); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := up.load(t.Context(), "a", somewhere); err == nil {
+			t.Errorf("got %s, want that the keyring is not asked each time", got)
+		}
+		up.key.since = time.Now().Add(-2 * keyPause)
+		if got, err := up.load(t.Context(), "a", somewhere); err != nil || string(got) != "A2" {
+			t.Errorf("got %s, %v, want what another process has kept", got, err)
 		}
 	})
 	t.Run("M6 a login is that of one server at one address", func(t *testing.T) {

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -46,10 +48,14 @@ func (systemRing) put(ctx context.Context, account, value string) error {
 type sealingKey struct {
 	file string
 	ring ring // nil: there is none
+	// link gives a file another name, unless there is one of that name. Nil: os.Link.
+	link func(from, to string) error
 
 	mu     sync.Mutex
-	bytes  []byte // nil: not read yet
-	failed error  // why it could not be read
+	bytes  []byte    // nil: not read yet
+	line   string    // of the file, when that was read
+	since  time.Time // when that was
+	failed error     // why it could not be read
 	until  time.Time
 }
 
@@ -63,21 +69,34 @@ const (
 	inKeyring = "keyring"
 )
 
-// value is the key. create: it is made where there is none.
+// value is the key. create: it is made where there is none. The file is looked at
+// each time: a person may have removed it, and another process made another. What is
+// sealed with a key that is gone is lost.
 func (k *sealingKey) value(ctx context.Context, create bool) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	word, rest, err := k.where()
+	line := word + " " + rest
 	switch {
-	case k.bytes != nil:
+	case err == nil && k.bytes != nil && k.line == line:
 		return k.bytes, nil
+	case err == nil && k.line != line:
+		k.failed = nil // that was about another
+	}
+	k.bytes = nil
+	switch {
 	case k.failed != nil && time.Now().Before(k.until):
 		return nil, k.failed
 	}
-	bytes, err := k.read(ctx)
 	if errors.Is(err, fs.ErrNotExist) && create {
 		if err = k.create(ctx); err == nil {
-			bytes, err = k.read(ctx)
+			word, rest, err = k.where()
 		}
+	}
+	var bytes []byte
+	if err == nil {
+		k.line = word + " " + rest
+		bytes, err = k.read(ctx, word, rest)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -86,8 +105,26 @@ func (k *sealingKey) value(ctx context.Context, create bool) ([]byte, error) {
 		k.failed, k.until = err, time.Now().Add(keyPause)
 		return nil, err
 	}
-	k.bytes = bytes
+	k.bytes, k.since = bytes, time.Now()
 	return bytes, nil
+}
+
+// doubt has the key read anew the next time: it does not open what it should. Not
+// more often than a keyring should be asked. It says whether it will be.
+func (k *sealingKey) doubt() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.bytes == nil || time.Since(k.since) < keyPause {
+		return false
+	}
+	k.bytes = nil
+	return true
+}
+
+// keyName tells keys apart, and says nothing else about them.
+func keyName(key []byte) string {
+	sum := sha256.Sum256(append([]byte("ferrule key\x00"), key...))
+	return hex.EncodeToString(sum[:4])
 }
 
 // place says where the key is, for a person; "": nowhere yet.
@@ -116,15 +153,13 @@ func (k *sealingKey) where() (word, rest string, err error) {
 	return word, rest, nil
 }
 
-func (k *sealingKey) read(ctx context.Context) ([]byte, error) {
-	word, text, err := k.where()
-	if err != nil {
-		return nil, err
-	}
+// read is the key that the file tells of.
+func (k *sealingKey) read(ctx context.Context, word, text string) ([]byte, error) {
 	if word == inKeyring {
 		if k.ring == nil {
 			return nil, errors.New("the key of the logins is in a keyring, and there is none here")
 		}
+		var err error
 		if text, err = k.ring.value(ctx, text); err != nil {
 			return nil, fmt.Errorf("the key of the logins cannot be had: %w", err)
 		}
@@ -147,19 +182,44 @@ func (k *sealingKey) create(ctx context.Context) error {
 	if account := "logins-" + strings.ToLower(rand.Text()[:12]); k.takes(ctx, account, text) {
 		line = inKeyring + " " + account + "\n"
 	}
+	return k.write(line)
+}
+
+// write writes the file whole, unless somebody else was first.
+func (k *sealingKey) write(line string) error {
 	f, err := os.CreateTemp(filepath.Dir(k.file), ".key-*") // 0600
 	if err != nil {
 		return err
 	}
 	_, err = f.WriteString(line)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Link(f.Name(), k.file) // whole, or that of somebody else who was first
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	link := k.link
+	if link == nil {
+		link = os.Link
+	}
+	if err = link(f.Name(), k.file); err != nil && !errors.Is(err, fs.ErrExist) {
+		err = k.writeAlone(line)
 	}
 	if gone := os.Remove(f.Name()); err == nil || errors.Is(err, fs.ErrExist) {
 		err = gone
 	}
 	return err
+}
+
+// writeAlone is for file systems without links, such as exFAT: who reads the file in
+// the moment while it is written finds it damaged.
+func (k *sealingKey) writeAlone(line string) error {
+	f, err := os.OpenFile(k.file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(line)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(k.file)) // half of it would be in the way
+	}
+	return nil
 }
 
 // takes puts the key into the keyring, and looks whether it is there.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -27,6 +28,7 @@ type oauthWorld struct {
 	dir         string // where ferrule.yaml is
 
 	mu          sync.Mutex
+	names       string            // another authorization server; "": issuer
 	noRegister  bool              // clients cannot register themselves
 	clients     map[string]string // secrets, by id
 	redirects   map[string]string // of clients that registered themselves
@@ -81,7 +83,9 @@ func answerJSON(out http.ResponseWriter, code int, v any) {
 // and one that tells what it was sent.
 func (w *oauthWorld) guard(out http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/.well-known/oauth-protected-resource") {
-		answerJSON(out, 200, map[string]any{"resource": w.mcp.URL + "/mcp", "authorization_servers": []string{w.issuer.URL}})
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		answerJSON(out, 200, map[string]any{"resource": w.mcp.URL + "/mcp", "authorization_servers": []string{cmp.Or(w.names, w.issuer.URL)}})
 		return
 	}
 	body, _ := io.ReadAll(r.Body)

@@ -85,6 +85,23 @@ func TestServersLogin(t *testing.T) {
 			t.Errorf("got %d, %s, %d renewals, want one with the secret of the client", code, text, w.news)
 		}
 	})
+	t.Run("K3 a server that names another authorization server than before is not logged in to", func(t *testing.T) {
+		t.Parallel()
+		w, other := newOAuthWorld(t), newOAuthWorld(t)
+		w.clients["by-hand"] = "hunter2-of-the-client"
+		w.configure(`, login: {client_id: by-hand, client_secret: "${secret:cs}"}`)
+		if text, code := w.login(w.agrees); code != 0 || !strings.Contains(text, "s has you log in at "+w.issuer.URL+".\n") {
+			t.Errorf("got %d, %s, want where", code, text)
+		}
+		w.set(func() { w.names = other.issuer.URL })
+		if text, code := loginFails(w); code != statusFailed || !strings.Contains(text, other.issuer.URL) || !strings.Contains(text, "log out first") {
+			t.Errorf("got %d, %s, want what the server names now", code, text)
+		}
+		w.configure(`, login: {client_id: by-hand, client_secret: "${secret:cs}", issuer: "` + other.issuer.URL + `"}`)
+		if text, _ := w.try("servers"); !strings.Contains(text, "needs login") || !strings.Contains(text, other.issuer.URL) {
+			t.Errorf("got %s, want that the login is at another than is configured", text)
+		}
+	})
 	t.Run("M6 over ssh the address is pasted", func(t *testing.T) {
 		t.Parallel()
 		w := newOAuthWorld(t)
@@ -366,7 +383,7 @@ func TestLoginLasts(t *testing.T) {
 				continue
 			}
 			for change, want := range map[string]string{
-				strings.Replace(text, `"seal":"`, `"seal":"AAAA`, 1): "changed, or sealed with another key",
+				strings.Replace(text, `"seal":"`, `"seal":"AAAA`, 1): "its file was changed)",
 				strings.Replace(text, `"seal":"`, `"seal":"%%`, 1):   "damaged",
 				`{"version":1}`: "for another url",
 				`{"version":7}`: "got version 7",

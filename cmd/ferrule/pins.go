@@ -47,17 +47,33 @@ func (p *program) pins() (*mcptool.Pins, error) {
 	return &mcptool.Pins{Dir: filepath.Join(p.homeOf(c), pinsDir)}, nil
 }
 
-// pinnedOf is what is known of a server, as it was last reached.
+// pinnedOf is what is known of a server, as it was last reached; where something
+// waits, as it was last reached when that was seen.
 func (p *program) pinnedOf(server string) (*mcptool.Pins, mcptool.Pinned, error) {
 	pins, err := p.pins()
 	if err != nil {
 		return nil, mcptool.Pinned{}, err
 	}
-	known, err := pins.Of(server)
-	if err == nil && len(known.Tools) == 0 {
-		err = fmt.Errorf("pins: nothing is known of a server %q: want one that `ferrule pins` lists", server)
+	all, err := pins.All()
+	all = slices.DeleteFunc(all, func(s mcptool.Pinned) bool { return s.Server != server })
+	switch {
+	case len(all) > 0:
+		if err != nil {
+			p.complain("ferrule: " + err.Error())
+		}
+		return pins, lookedAt(all), nil
+	case err != nil:
+		return pins, mcptool.Pinned{}, err
 	}
-	return pins, known, err
+	return pins, mcptool.Pinned{}, fmt.Errorf("pins: nothing is known of a server %q: want one that `ferrule pins` lists", server)
+}
+
+// lookedAt is which of the ways to reach a server, the last first, is to be looked at.
+func lookedAt(ways []mcptool.Pinned) mcptool.Pinned {
+	if i := slices.IndexFunc(ways, func(s mcptool.Pinned) bool { return len(s.Waiting()) > 0 }); i >= 0 {
+		return ways[i]
+	}
+	return ways[0]
 }
 
 // pinRow is one tool, for programs.
@@ -91,9 +107,18 @@ func (p *program) listPins(only string) error {
 	if err != nil {
 		p.complain("ferrule: " + err.Error())
 	}
-	if only != "" {
-		all = slices.DeleteFunc(all, func(s mcptool.Pinned) bool { return s.Server != only })
+	var shown []mcptool.Pinned
+	for len(all) > 0 { // those of a server are beside each other
+		n := 1
+		for n < len(all) && all[n].Server == all[0].Server {
+			n++
+		}
+		if only == "" || only == all[0].Server {
+			shown = append(shown, lookedAt(all[:n]))
+		}
+		all = all[n:]
 	}
+	all = shown
 	rows := []pinRow{}
 	for _, s := range all {
 		for i := range s.Tools {
@@ -163,13 +188,21 @@ func (p *program) chosenPins(args []string) (pins *mcptool.Pins, known mcptool.P
 	return pins, known, chosen, nil
 }
 
-// pinsAs names exactly these definitions.
-func pinsAs(pins []mcptool.Pin) string {
+// shownBits is how much of a digest a person is given, and gives back: the server
+// chooses what is digested, so that less could be made to name two things at once.
+const shownBits = 128
+
+// shownDigest is a digest as it is shown.
+func shownDigest(sum []byte) string { return hex.EncodeToString(sum[:shownBits/8]) }
+
+// pinsAs names exactly these definitions, of a server that is reached in one way.
+func pinsAs(of *mcptool.Pinned, pins []mcptool.Pin) string {
 	h := sha256.New()
+	fmt.Fprintf(h, "%q %q\n", of.Server, of.Identity)
 	for _, t := range pins {
-		fmt.Fprintf(h, "%d %s %s\n", len(t.Tool), t.Tool, t.Digest)
+		fmt.Fprintf(h, "%q %q\n", t.Tool, t.Digest)
 	}
-	return hex.EncodeToString(h.Sum(nil))[:12]
+	return shownDigest(h.Sum(nil))
 }
 
 // someOf wants arguments, the first of which has a name.
@@ -203,7 +236,7 @@ func (p *program) pinsDiffCommand() *cobra.Command {
 					p.printf("    %s\n", strings.TrimRight(line, "\n"))
 				}
 			}
-			p.printf("\nTo accept exactly this: ferrule pins accept %s --as %s\n", strings.Join(args, " "), pinsAs(chosen))
+			p.printf("\nTo accept exactly this: ferrule pins accept %s --as %s\n", strings.Join(args, " "), pinsAs(&known, chosen))
 			return nil
 		}),
 	}
@@ -229,7 +262,7 @@ changed since, nothing is accepted. A gateway that runs offers them within a sec
 			if err != nil {
 				return err
 			}
-			switch got := pinsAs(chosen); {
+			switch got := pinsAs(&known, chosen); {
 			case len(chosen) == 0:
 				p.printf("%s: nothing waits\n", known.Server)
 				return nil

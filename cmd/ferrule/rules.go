@@ -29,7 +29,8 @@ type lasting struct {
 	Tenant    string     `json:"tenant,omitempty"`
 	Session   string     `json:"session,omitempty"` // "": it lasts always
 	Source    string     `json:"source,omitempty"`
-	Second    bool       `json:"second"` // the second key was turned
+	Pin       string     `json:"pin,omitempty"` // it is for one tool as it was then
+	Second    bool       `json:"second"`        // the second key was turned
 	By        string     `json:"by,omitempty"`
 	Made      *time.Time `json:"made,omitempty"`
 
@@ -59,7 +60,7 @@ func lastingRules(ctx context.Context, c *config.Config, s *store.Store) ([]last
 			i = len(list)
 			list = append(list, lasting{
 				ID: g.Name(), Rule: g.Rule, Principal: cmp.Or(g.Caller.Principal, localUser), Tenant: g.Caller.Tenant, Session: g.Caller.Session,
-				Source: g.Source, Second: g.Second, grant: g,
+				Source: g.Source, Pin: g.Pin, Second: g.Second, grant: g,
 			})
 		}
 		return &list[i]
@@ -126,6 +127,9 @@ func (p *program) listRules(ctx context.Context) error {
 			lasts, second := "always", "no"
 			if l.Session != "" {
 				lasts = "session " + l.Session
+			}
+			if l.grant.Pin != "" {
+				lasts, second = "until it changes", "by name" // docs/mcp.md: trust
 			}
 			if l.Second {
 				second = "turned"
@@ -223,6 +227,9 @@ something, whatever the old one was for, unless --second-key says so.`,
 				l, err := byPrefix(list, args[0], "rules", sure, func(l lasting) string { return l.ID })
 				if err != nil {
 					return err
+				}
+				if l.grant.Pin != "" {
+					return usage("rules edit: %s is for one tool as it was shown: revoke it, or answer anew: ferrule trust %s", l.ID, l.Source)
 				}
 				g, err := p.replace(cmd.Context(), c, s, l, rule, second)
 				if err != nil {

@@ -25,13 +25,14 @@ import (
 
 // host is a runtime as the configuration describes it, with all that it needs.
 type host struct {
-	config *config.Config
-	rt     *ferrule.Runtime
-	kept   *kept // nil: it only looks
-	hub    *mcptool.Hub
-	logins *logins
-	unmade map[string]string // servers that could not be begun with, and why
-	asked  map[string]bool   // servers that were; nil: all
+	config  *config.Config
+	environ []string // of the program
+	rt      *ferrule.Runtime
+	kept    *kept // nil: it only looks
+	hub     *mcptool.Hub
+	logins  *logins
+	unmade  map[string]string // servers that could not be begun with, and why
+	asked   map[string]bool   // servers that were; nil: all
 	// Troubles are what went wrong with servers while they were waited for, for as
 	// long as patience lasts.
 	troubles map[string]mcptool.Status
@@ -48,6 +49,7 @@ type hosting struct {
 	// are needed; nil: all. Waits: until each server has answered, or some time.
 	servers bool
 	names   []string
+	only    string // the one server that is connected to; "": all
 	waits   bool
 	// Serves: it is for clients, which have tools of their own. The program's tools
 	// are offered where there is no server, or where they are asked for: builtin.
@@ -78,7 +80,7 @@ func (p *program) host(ctx context.Context, o hosting) (h *host, err error) {
 	if err != nil {
 		return nil, err
 	}
-	h = &host{config: c, patience: cmp.Or(p.patience, settling)}
+	h = &host{config: c, environ: p.environ, patience: cmp.Or(p.patience, settling)}
 	defer func() {
 		if err != nil {
 			err, h = errors.Join(err, h.close(ctx)), nil

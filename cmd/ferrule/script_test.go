@@ -47,7 +47,8 @@ var update = flag.Bool("update", false, "write what the commands of testdata/*.t
 //
 // and what follows is what it prints: standard error behind "! ", and the exit
 // status, where it is not 0, in brackets. For the names of writers, for keys and for
-// the time of a head, which are others each time, stand WRITER, KEY and TIME. $DIR is
+// the time of a head, which are others each time, stand WRITER, KEY and TIME; SHOWN is a digest of
+// trust or pins, and in a command (--as $SHOWN) the last that was printed. $DIR is
 // the folder of the script. In files $SERVER is a program that is an MCP server where FERRULE_TEST_SERVER is set (and GORACE:
 // testServer says why).
 func TestScripts(t *testing.T) {
@@ -94,6 +95,7 @@ type script struct {
 	env  []string
 	base time.Time // when questions are asked; commands run 90 s later
 	own  func() []*tool.Tool
+	as   string // the last digest that was printed
 }
 
 func newScript(t *testing.T, archive *txtar.Archive) *script {
@@ -214,6 +216,7 @@ func nameless(text string) string {
 	text = regexp.MustCompile(`\bcall-[a-z2-7]{8}\b`).ReplaceAllString(text, "SESSION")
 	text = regexp.MustCompile(`(?m)(^|undo of |before |undo )[a-z2-7]{10}( |,|$)`).ReplaceAllString(text, "${1}CHANGE${2}")
 	text = regexp.MustCompile(`\b[a-z2-7]{12}-\d+\.`).ReplaceAllString(text, "RUN.")
+	text = regexp.MustCompile(`\bt?[0-9a-f]{32}\b`).ReplaceAllString(text, "SHOWN")
 	text = regexp.MustCompile(`"took_ms":\d+`).ReplaceAllString(text, `"took_ms":0`)
 	text = regexp.MustCompile(`\b[A-Z2-7]{26}\b`).ReplaceAllString(text, "WRITER")
 	text = regexp.MustCompile(`\bq[\w-]{16}\b`).ReplaceAllString(text, "QUESTION")
@@ -267,7 +270,14 @@ func (s *script) ferrule(t *testing.T, out *strings.Builder, args []string) {
 		stdin: strings.NewReader(`{"from":"standard input"}`), stdout: &stdout, stderr: &stderr, environ: s.env, dir: s.dir,
 		now: func() time.Time { return s.base.Add(90 * time.Second) }, helper: helper, own: s.own, patience: 2 * time.Minute,
 	}
+	args = slices.Clone(args)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "$SHOWN", s.as)
+	}
 	code := p.run(t.Context(), args)
+	if as := regexp.MustCompile(`--as (t?[0-9a-f]{32})\b`).FindStringSubmatch(stdout.String()); as != nil {
+		s.as = as[1]
+	}
 	for line := range strings.Lines(s.plain(stdout.String(), nil)) {
 		out.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}

@@ -3,9 +3,11 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -17,6 +19,9 @@ import (
 // beServer has the test binary be an MCP server; "stubborn" is one that ends neither
 // with its input nor by TERM, and has a child that does not either.
 const beServer = "FERRULE_TEST_SERVER"
+
+// actingServer is one with tools that write files and open connections.
+const actingServer = "acting"
 
 // beFerrule has the test binary be this program.
 const beFerrule = "FERRULE_TEST_PROGRAM"
@@ -61,7 +66,8 @@ func testServer(t *testing.T) string {
 }
 
 // serveTest is a small MCP server of the old era. Its tools say what they were given,
-// what a variable of its environment holds, and fail; one cannot be offered.
+// what a variable of its environment holds, and fail; one cannot be offered. Where
+// FERRULE_TEST_TOOLS names a file, its tools are those of the file.
 func serveTest(in io.Reader, out io.Writer) {
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
@@ -83,22 +89,41 @@ func serveTest(in io.Reader, out io.Writer) {
 		switch m.Method {
 		case "initialize":
 			answer["result"] = map[string]any{
-				"protocolVersion": m.Params.Version, "capabilities": map[string]any{"tools": map[string]any{}},
+				"protocolVersion": m.Params.Version, "capabilities": map[string]any{"tools": map[string]any{"listChanged": true}},
 				"serverInfo": map[string]any{"name": "test", "version": "1"},
 			}
 		case "ping":
 			answer["result"] = map[string]any{}
 		case "tools/list":
+			if list, err := os.ReadFile(os.Getenv("FERRULE_TEST_TOOLS")); err == nil {
+				answer["result"] = map[string]any{"tools": json.RawMessage(list)}
+				break
+			}
 			object := map[string]any{"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}}}
-			answer["result"] = map[string]any{"tools": []any{
+			tools := []any{
 				map[string]any{"name": "echo", "description": cmp.Or(os.Getenv("FERRULE_TEST_SAYS"), "Say it again."), "inputSchema": object, "annotations": map[string]any{"readOnlyHint": true, "openWorldHint": false}},
 				map[string]any{"name": "env", "description": "Say a variable.", "inputSchema": object},
 				map[string]any{"name": "odd", "inputSchema": 3},
-			}}
+			}
+			if os.Getenv(beServer) == actingServer {
+				for _, name := range []string{"write", "dial"} {
+					tools = append(tools, map[string]any{"name": name, "description": "Do it, and say what came of it.", "inputSchema": object})
+				}
+			}
+			answer["result"] = map[string]any{"tools": tools}
 		case "tools/call":
 			text := m.Params.Arguments.Text
-			if m.Params.Name == "env" {
+			switch m.Params.Name {
+			case "env":
 				text = os.Getenv(text)
+			case "write":
+				text = fmt.Sprint(os.WriteFile(text, []byte("x"), 0o600))
+			case "dial":
+				c, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.Background(), "tcp", text)
+				if err == nil {
+					err = c.Close()
+				}
+				text = fmt.Sprint(err)
 			}
 			answer["result"] = map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}}
 		default:
@@ -110,6 +135,11 @@ func serveTest(in io.Reader, out io.Writer) {
 		}
 		if _, err := out.Write(append(b, '\n')); err != nil {
 			return
+		}
+		if m.Method == "tools/call" && os.Getenv("FERRULE_TEST_TOOLS") != "" { // the list may be another by now
+			if _, err := io.WriteString(out, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`+"\n"); err != nil {
+				return
+			}
 		}
 	}
 }

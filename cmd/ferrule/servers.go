@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ferrule-dev/ferrule/internal/config"
+	"github.com/ferrule-dev/ferrule/internal/terminal"
 	"github.com/ferrule-dev/ferrule/mcptool"
 )
 
@@ -50,10 +52,19 @@ type standing struct {
 	Login       string   `json:"login,omitempty"` // what a person runs to log in
 	Quarantined []absent `json:"quarantined"`
 	Faults      []string `json:"faults,omitempty"` // what it did wrong, the last first
+	Paused      string   `json:"paused,omitempty"` // why it is not asked now
+	Isolation   string   `json:"isolation,omitempty"`
+	Rules       []string `json:"rules,omitempty"` // what the configuration says of its calls, KEY: VALUE
+	Notes       []string `json:"notes,omitempty"` // what of that does nothing
 }
 
 func standingOf(s mcptool.Status) standing {
-	one := standing{s.Name, s.State, s.Era, s.Server, s.Tools, s.Restarts, s.Why, s.Login, []absent{}, s.Faults}
+	one := standing{
+		s.Name, s.State, s.Era, s.Server, s.Tools, s.Restarts, s.Why, s.Login,
+		[]absent{},
+		s.Faults,
+		s.Paused, s.Isolation, nil, s.Notes,
+	}
 	for _, q := range s.Quarantined {
 		one.Quarantined = append(one.Quarantined, absent{q.Tool, q.Why})
 	}
@@ -66,8 +77,10 @@ func (p *program) listServers(ctx context.Context) error {
 			return err
 		}
 		list := []standing{}
-		for _, s := range h.servers() {
-			list = append(list, standingOf(s))
+		for i, s := range h.servers() {
+			one := standingOf(s)
+			one.Rules = h.config.Servers[i].Rules()
+			list = append(list, one)
 		}
 		switch {
 		case p.json:
@@ -85,14 +98,34 @@ func (p *program) listServers(ctx context.Context) error {
 			if s.Login != "" && why == "" {
 				why = "needs login: " + s.Login
 			}
+			if s.Paused != "" && why == "" {
+				why = "not asked now: " + s.Paused
+			}
 			if n := len(s.Faults); n > 0 && why == "" {
 				why = s.Faults[0]
 			}
 			rows = append(rows, []string{s.Name, s.State, s.Era, strconv.Itoa(s.Tools), strconv.Itoa(s.Restarts), why})
 		}
 		p.printTable(rows)
+		for _, s := range list {
+			p.printRules(s)
+		}
 		return nil
 	})
+}
+
+// printRules prints what the configuration says of the calls of a server, if it says
+// something.
+func (p *program) printRules(s standing) {
+	if len(s.Rules) > 0 {
+		p.printf("%s: %s\n", s.Name, strings.Join(s.Rules, ", "))
+	}
+	if s.Isolation != "" && slices.ContainsFunc(s.Rules, func(r string) bool { return strings.HasPrefix(r, "isolate: ") }) {
+		p.printf("%s: isolated: %s\n", s.Name, terminal.Visible(s.Isolation))
+	}
+	for _, note := range s.Notes {
+		p.printf("%s: note: %s\n", s.Name, terminal.Visible(note))
+	}
 }
 
 // examineServers says of each server whether it can be reached.
@@ -109,6 +142,9 @@ func (p *program) examineServers(ctx context.Context) (all []finding) {
 				f.State, f.Text = "missing", "switched off in the configuration"
 			default:
 				f.State = "failed"
+			}
+			for _, note := range s.Notes {
+				f.Text += "\nnote: " + terminal.Visible(note)
 			}
 			all = append(all, f)
 		}

@@ -222,7 +222,7 @@ func (s Server) pairs(dir string) (list []string) {
 	if s.Era != "" {
 		add("era", quote(s.Era))
 	}
-	return list
+	return append(list, s.rulePairs(dir)...)
 }
 
 // removeServer takes out a server: its lines, or what stands between braces.

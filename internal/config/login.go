@@ -18,10 +18,10 @@ func (r *reader) login(n *yaml.Node, what string, s *Server) {
 		return
 	}
 	if n.Kind != yaml.MappingNode {
-		r.fault(n, "%s: got %s, want false, or some of client_id, client_secret, scopes and port", what, kindOf(n))
+		r.fault(n, "%s: got %s, want false, or some of client_id, client_secret, issuer, scopes and port", what, kindOf(n))
 		return
 	}
-	r.fields(n, what, []string{"client_id", "client_secret", "scopes", "port"}, func(key string, v *yaml.Node) {
+	r.fields(n, what, []string{"client_id", "client_secret", "issuer", "scopes", "port"}, func(key string, v *yaml.Node) {
 		what := what + "." + key
 		switch key {
 		case "client_id":
@@ -33,6 +33,10 @@ func (r *reader) login(n *yaml.Node, what string, s *Server) {
 				return
 			}
 			s.LoginSecret = text
+		case "issuer":
+			if s.LoginIssuer = r.said(v, what); s.LoginIssuer != "" && !issuerName(s.LoginIssuer) {
+				r.fault(v, "%s: got %q, want the address of an authorization server, such as https://login.example", what, s.LoginIssuer)
+			}
 		case "scopes":
 			for _, item := range r.items(v, what, "names of scopes") {
 				scope, ok := r.text(item, what)
@@ -57,6 +61,14 @@ func (r *reader) login(n *yaml.Node, what string, s *Server) {
 func scopeName(text string) bool {
 	odd := func(c rune) bool { return c <= ' ' || c > '~' || c == '"' || c == '\\' }
 	return text != "" && !strings.ContainsFunc(text, odd)
+}
+
+// issuerName says whether a text can be the name of an authorization server
+// (RFC 8414, 2).
+func issuerName(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == "" && !strings.ContainsAny(text, "?# ") &&
+		(u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname()))
 }
 
 // CanLogin reports why nobody can log in to a server; nil: a person can, if the
@@ -94,6 +106,9 @@ func (s Server) loginPairs() string {
 	}
 	if s.LoginSecret != "" {
 		list = append(list, "client_secret: "+quote(s.LoginSecret))
+	}
+	if s.LoginIssuer != "" {
+		list = append(list, "issuer: "+quote(s.LoginIssuer))
 	}
 	if len(s.LoginScopes) > 0 {
 		list = append(list, "scopes: "+quoteList(s.LoginScopes))

@@ -33,9 +33,12 @@ type Server struct {
 	// registers itself. LoginScopes are asked for; none: what the server names.
 	// LoginPort is where a login comes back to; 0: any. LoginOff: nobody logs in.
 	LoginClient, LoginSecret string
-	LoginScopes              []string
-	LoginPort                int
-	LoginOff                 bool
+	// LoginIssuer is the authorization server to log in at; "": the one of the first
+	// login.
+	LoginIssuer string
+	LoginScopes []string
+	LoginPort   int
+	LoginOff    bool
 	// Trust is the class of the source, in a word; "": mcp.
 	Trust string
 	// Believe are the tools whose annotations count as claims; BelieveAll: all.
@@ -47,6 +50,24 @@ type Server struct {
 	Era        string        // "2025" or "2026"; "": what it speaks
 	Off        bool          // it is not started
 	Follow     bool          // its tools are accepted however they change
+	// EnvPass are variables of the program's own environment that it is given too:
+	// names, or the beginnings of some with a * behind. See [Server.Passed].
+	EnvPass []string
+	// Claims are what the operator says of tools, by their own names: they stand in
+	// the place of what the server says.
+	Claims map[string]tool.Claims
+	// Isolate is how its process is isolated; without a Level: no more than each is.
+	// Workspace "": that of the configuration.
+	Isolate Sandbox
+	// CallsPerMinute, and bytes of the arguments and of the result of a call; 0: no
+	// cap.
+	CallsPerMinute             int
+	ArgumentBytes, ResultBytes int64
+	// BreakerAfter is after how many calls without an answer it is left alone, and
+	// BreakerPause for how long at first; 0: the default. BreakerOff: it never is.
+	BreakerAfter int
+	BreakerPause time.Duration
+	BreakerOff   bool
 	// Line and Column are where it stands in the file.
 	Line, Column int
 }
@@ -103,7 +124,7 @@ func (r *reader) server(n *yaml.Node, what string, s *Server) bool {
 	}
 	var args []string
 	has := make(map[string]*yaml.Node)
-	keys := []string{"command", "args", "env", "dir", "url", "headers", "login", "trust", "believe", "unprefixed", "timeout", "at_once", "era", "pins", "off"}
+	keys := append([]string{"command", "args", "env", "dir", "url", "headers", "login", "trust", "believe", "unprefixed", "timeout", "at_once", "era", "pins", "off"}, ruleKeys()...)
 	r.fields(n, what, keys, func(key string, v *yaml.Node) {
 		what := what + "." + key
 		has[key] = v
@@ -168,6 +189,8 @@ func (r *reader) server(n *yaml.Node, what string, s *Server) bool {
 			s.Follow = r.word(v, what, "ask", "follow") == "follow"
 		case "off":
 			s.Off = r.yes(v, what)
+		default:
+			r.serverRule(key, v, what, s)
 		}
 	})
 	if len(r.errs) > before {
@@ -175,6 +198,10 @@ func (r *reader) server(n *yaml.Node, what string, s *Server) bool {
 	}
 	if err := whole(s, args, has); err != nil {
 		r.fault(n, "%s: %s", what, err)
+		return false
+	}
+	if key, err := s.ruled(); err != nil {
+		r.fault(has[key], "%s.%s: %s", what, key, err)
 		return false
 	}
 	s.Command = append(s.Command, args...)
@@ -199,7 +226,7 @@ func whole(s *Server, args []string, has map[string]*yaml.Node) error {
 	case has["login"] != nil && !s.LoginOff && s.authorized():
 		return errors.New("got login and a header Authorization, want one of them")
 	case s.URL != "":
-		return only("url", "args", "env", "dir")
+		return only("url", "args", "env", "env_pass", "dir", "isolate")
 	case len(s.Command) > 0:
 		return only("command", "headers", "login")
 	case len(args) > 0:

@@ -218,7 +218,7 @@ func TestLoginKeys(t *testing.T) {
 	t.Run("M1 what is read is what was written", func(t *testing.T) {
 		t.Parallel()
 		for name, s := range map[string]config.Server{
-			"all keys": {Name: "a", URL: "https://a.example/mcp", LoginClient: "me", LoginSecret: "${secret:t}", LoginScopes: []string{"read", "x:y/z"}, LoginPort: 7712},
+			"all keys": {Name: "a", URL: "https://a.example/mcp", LoginClient: "me", LoginSecret: "${secret:t}", LoginIssuer: "https://login.example/t", LoginScopes: []string{"read", "x:y/z"}, LoginPort: 7712},
 			"none":     {Name: "a", URL: "https://a.example/mcp"},
 			"off":      {Name: "a", URL: "https://a.example/mcp", LoginOff: true},
 		} {
@@ -250,6 +250,9 @@ func TestLoginKeys(t *testing.T) {
 		{"K4 a secret that there is not", `login: {client_id: x, client_secret: "${secret:u}"}`, `got the secret "u"`},
 		{"M1 a secret of nobody", `login: {client_secret: "${secret:t}"}`, "got client_secret and no client_id"},
 		{"M1 a scope with a space", "login: {scopes: [a b]}", `servers.a.login.scopes: got "a b"`},
+		{"K3 an issuer that is none", "login: {issuer: login.example}", `servers.a.login.issuer: got "login.example", want the address`},
+		{"K3 an issuer in the clear", "login: {issuer: 'http://login.example'}", "servers.a.login.issuer: got"},
+		{"K3 an issuer with a query", "login: {issuer: 'https://login.example/?a=b'}", "servers.a.login.issuer: got"},
 		{"M1 a port that is none", "login: {port: 70000}", "servers.a.login.port: got 70000, want 1 to 65535"},
 		{"M1 a header beside it", "login: {scopes: [a]}, headers: {authorization: x}", "got login and a header Authorization, want one of them"},
 	} {

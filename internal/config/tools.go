@@ -52,6 +52,9 @@ type Sandbox struct {
 	// Env is what commands are given of the environment beside the little that
 	// each is given: names of variables, or NAME=value.
 	Env []string
+	// Workspace is the folder that the process of a server writes, absolute; "": that
+	// of the configuration. Commands have that of the configuration always.
+	Workspace string
 }
 
 func (r *reader) tools(n *yaml.Node, t *Tools) {

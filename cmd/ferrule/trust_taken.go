@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/ferrule-dev/ferrule/internal/config"
+	"github.com/ferrule-dev/ferrule/mcptool"
+)
+
+// trustTaken has somebody at the terminal look at servers that were just taken, one
+// screen and one answer each; elsewhere it says which commands do that.
+func (p *program) trustTaken(ctx context.Context, names []string) error {
+	names, err := p.unanswered(names)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	if !p.talks() {
+		p.sayTrust(names)
+		return nil
+	}
+	lines := p.lines(ctx)
+	for i, name := range names {
+		more := false
+		p.printf("\n")
+		err := p.withTrustee(ctx, name, func(t *trustee) error {
+			s, err := t.screen(ctx)
+			if err != nil {
+				return err
+			}
+			p.printScreen(s, false)
+			more, err = t.ask(ctx, lines, s)
+			return err
+		})
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil: // the servers are taken all the same
+			p.complain("ferrule: " + err.Error())
+			p.sayTrust([]string{name})
+		case !more:
+			p.sayTrust(names[i+1:])
+			return nil
+		}
+	}
+	return nil
+}
+
+// sayTrust says how servers are answered for.
+func (p *program) sayTrust(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	p.printf("every call of their tools is asked for, until you look at them and answer once:\n")
+	for _, name := range names {
+		p.printf("  ferrule trust %s\n", name)
+	}
+}
+
+// unanswered are those of the servers that nobody has answered for.
+func (p *program) unanswered(names []string) (left []string, err error) {
+	c, err := p.load()
+	if err != nil {
+		return nil, err
+	}
+	pins := &mcptool.Pins{Dir: filepath.Join(p.homeOf(c), pinsDir)}
+	for _, name := range names {
+		i := slices.IndexFunc(c.Servers, func(s config.Server) bool { return s.Name == name })
+		if i < 0 || c.Servers[i].Off || slices.Contains(left, name) {
+			continue
+		}
+		if known, err := pins.Of(name); err != nil || known.Answer == nil { // what is wrong is said where it is looked at
+			left = append(left, name)
+		}
+	}
+	return left, nil
+}

@@ -1,0 +1,141 @@
+package mcptool
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/policy"
+)
+
+func TestSettle(t *testing.T) {
+	t.Parallel()
+	// begin has the server seen with the tools a and b.
+	begin := func(t *testing.T) (*shifting, *Pins, *policy.Memory) {
+		t.Helper()
+		dir, inbox := filepath.Join(t.TempDir(), "pins"), new(policy.Memory)
+		s := pinnedServer(t, dir, inbox, plainTool("a"), plainTool("b"))
+		start(t, s.h)
+		s.want("+a +b")
+		return s, &Pins{Dir: dir}, inbox
+	}
+	shown := func(t *testing.T, p *Pins) Pinned {
+		t.Helper()
+		known, err := p.Of("s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return known
+	}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	refused := func(t *testing.T, p *Pins, known Pinned, want string, accept ...string) {
+		t.Helper()
+		before := shown(t, p)
+		if err := p.Settle(known, PinAnswer{Said: "ask", By: "eve", At: at.Add(time.Hour)}, accept...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		}
+		if after := shown(t, p); !after.Answer.same(before.Answer) || after.Tools[0].State != before.Tools[0].State {
+			t.Errorf("got %+v, want that nothing was noted", after)
+		}
+	}
+	t.Run("T5 a tool that is left out is not offered, however it changes, and nothing is asked", func(t *testing.T) {
+		t.Parallel()
+		s, p, inbox := begin(t)
+		if err := p.Settle(shown(t, p), PinAnswer{Said: "out", By: "ada", At: at, Out: []string{"b"}}); err != nil {
+			t.Fatal(err)
+		}
+		s.becomes("+a -b")
+		if why := s.why("b"); why != "ada has left it out (to answer anew: ferrule trust s)" {
+			t.Errorf("got %q", why)
+		}
+		s.now(plainTool("a"), saysThat("b", "Something else."), plainTool("c"))
+		s.want("+a -b *c")
+		if n := len(open(t, inbox)); n != 0 {
+			t.Errorf("got %d questions, want none", n)
+		}
+		known := shown(t, p)
+		if b := known.Tools[1]; b.State != PinBlocked || b.Waits() || known.Answer == nil || known.Answer.Said != "out" {
+			t.Errorf("got %+v, %+v, want that it is blocked, and does not wait", known.Answer, b)
+		}
+		if err := p.Settle(known, PinAnswer{Said: "ask", By: "ada", At: at}); err != nil {
+			t.Fatal(err)
+		}
+		s.becomes("+a -b *c")
+		if b := shown(t, p).Tools[1]; b.State != PinChanged || !b.Waits() {
+			t.Errorf("got %+v, want that it has changed, which nobody has accepted", b)
+		}
+	})
+	t.Run("T5 a server that is left out offers nothing, also not what comes later", func(t *testing.T) {
+		t.Parallel()
+		s, p, inbox := begin(t)
+		if err := p.Settle(shown(t, p), PinAnswer{Said: "out", By: "ada", At: at, Whole: true}); err != nil {
+			t.Fatal(err)
+		}
+		s.becomes("-a -b")
+		s.now(plainTool("a"), saysThat("b", "Something else."), plainTool("c"))
+		s.want("-a -b -c")
+		if n := len(open(t, inbox)); n != 0 {
+			t.Errorf("got %d questions, want none", n)
+		}
+	})
+	t.Run("T5 what waits is accepted by name, as it was shown", func(t *testing.T) {
+		t.Parallel()
+		s, p, _ := begin(t)
+		s.now(saysThat("a", "One."), saysThat("b", "Two."))
+		s.want("-a -b")
+		if err := p.Settle(shown(t, p), PinAnswer{Said: "these", By: "ada", At: at}, "a"); err != nil {
+			t.Fatal(err)
+		}
+		s.becomes("+a -b")
+		if a := shown(t, p).Tools[0]; a.By != "ada" || a.State != PinAccepted {
+			t.Errorf("got %+v, want that ada has accepted it", a)
+		}
+	})
+	t.Run("T5 a tool that has changed since it was shown refuses the answer", func(t *testing.T) {
+		t.Parallel()
+		s, p, _ := begin(t)
+		known := shown(t, p)
+		s.now(plainTool("a"), saysThat("b", "Something else."))
+		refused(t, p, known, `tool "b" is not what was shown any more`)
+	})
+	t.Run("T5 and so does one that has come, or gone", func(t *testing.T) {
+		t.Parallel()
+		s, p, _ := begin(t)
+		known := shown(t, p)
+		s.now(plainTool("a"), plainTool("b"), plainTool("c"))
+		refused(t, p, known, `tool "c" is not what was shown any more`)
+		known = shown(t, p)
+		s.now(plainTool("a"), plainTool("b"))
+		refused(t, p, known, `tool "c" is not there any more`)
+	})
+	t.Run("T5 of two answers to what was shown one counts", func(t *testing.T) {
+		t.Parallel()
+		_, p, _ := begin(t)
+		known := shown(t, p)
+		if err := p.Settle(known, PinAnswer{Said: "reads", By: "ada", At: at}); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, p, known, "somebody else has answered for it meanwhile")
+	})
+	t.Run("T5 nobody answers for what was never seen, or without a name", func(t *testing.T) {
+		t.Parallel()
+		_, p, _ := begin(t)
+		refused(t, p, Pinned{Server: "t"}, `server "t" was never seen`)
+		refused(t, p, shown(t, p), `server s has no tool "a" that waits`, "a")
+		if err := p.Settle(shown(t, p), PinAnswer{Said: "ask"}); err == nil {
+			t.Error("got no error, want that a name is missing")
+		}
+	})
+}
+
+func TestOthers(t *testing.T) {
+	t.Parallel()
+	t.Run("M4 the prefix of a server that is not connected to is imitated all the same", func(t *testing.T) {
+		t.Parallel()
+		s := pinnedServer(t, t.TempDir(), new(policy.Memory), plainTool("a"), plainTool("bank__pay"))
+		s.h.Others = []string{"s", "bank"}
+		start(t, s.h)
+		s.want("+a -bank__pay")
+	})
+}
