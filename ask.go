@@ -42,6 +42,7 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 	if c.question == nil && !c.allowed {
 		if g := c.granted(c.ruling); g != nil {
 			c.answeredBy(g)
+			c.dropLeft()
 			return false, false, nil
 		}
 	}
@@ -60,12 +61,19 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 		return false, false, nil
 	}
 	if c.question == nil {
-		if err := c.put(&q); err != nil {
+		if err := c.pose(&q); err != nil {
 			return false, false, err
+		}
+		if c.wants != nil && c.reply == nil {
+			return c.heard()
 		}
 		c.question = &q
 	}
-	a, waiting, failure := c.use(c.question)
+	a, stands, failure := c.use(c.question)
+	if failure == nil && stands == isMissed {
+		return c.anew()
+	}
+	waiting = stands == isWaiting
 	if waiting && c.resumed { // a rule may have been made since the question was put
 		if g := c.granted(c.ruling); g != nil {
 			if failure = c.unask(c.question); failure == nil {
@@ -134,7 +142,7 @@ func (c *call) show(note string) policy.Question {
 		Caller: asker(&r.Caller),
 		Turn:   r.Turn, Index: r.Index, Call: r.ID, CallID: r.CallID,
 		Tool: c.called(), Source: r.Source, Claims: copyClaims(r.Claims), Input: r.Args.Text(),
-		Digest: c.digest(), Definition: c.entry.origin().digest(), Given: c.givenAs(), Note: note, Here: c.turn.ends,
+		Digest: c.digest(), Definition: c.entry.origin().digest(), Given: c.givenAs(), Note: note, Here: c.turn.ends && !c.turn.again, Again: c.turn.again,
 		Asked: now, Expires: now.Add(c.turn.set.expiry),
 	}
 	if c.ruling != nil {
@@ -246,27 +254,30 @@ func (c *call) unask(q *policy.Question) *tool.Error {
 }
 
 // use takes the answer to a question; only a yes is one to go on with.
-func (c *call) use(q *policy.Question) (a policy.Answer, waiting bool, failure *tool.Error) {
+func (c *call) use(q *policy.Question) (a policy.Answer, stands answerState, failure *tool.Error) {
 	a, err := atInbox(c, func(ctx context.Context) (policy.Answer, error) { return c.turn.set.inbox.Use(ctx, q.ID, q.Digest) })
 	switch {
 	case errors.Is(err, policy.ErrWaiting) && !time.Now().Before(q.Expires): // by another clock it is not over yet
-		return a, false, c.unusable(fmt.Errorf("%w: %w", policy.ErrExpired, err))
+		return a, isAnswered, c.unusable(fmt.Errorf("%w: %w", policy.ErrExpired, err))
 	case errors.Is(err, policy.ErrWaiting):
 		if err := c.orStopped(c.turn.watchInbox(nil)); err != nil { // by who asked first it failed
-			return a, false, c.unasked(err)
+			return a, isAnswered, c.unasked(err)
 		}
-		c.askHost(q) // of a question that another process has put nobody told it
-		return a, true, nil
+		c.joined = "" // what it is answered from now on is answered for this call too
+		c.askHost(q)  // of a question that another process has put nobody told it
+		return a, isWaiting, nil
+	case q.Again && errors.Is(err, policy.ErrUsed), err == nil && c.missed(q, a):
+		return a, isMissed, nil
 	case err != nil:
-		return a, false, c.unusable(err)
+		return a, isAnswered, c.unusable(err)
 	}
 	if c.turn.noted() {
 		c.emit(audit.Event{Kind: audit.Answered, By: a.By, Text: said(&a), Question: q.ID})
 	}
 	if !a.Allow {
-		return a, false, c.rejected(a)
+		return a, isAnswered, c.rejected(a)
 	}
-	return a, false, nil
+	return a, isAnswered, nil
 }
 
 // unusable is why a question has no answer that counts.
@@ -320,7 +331,7 @@ func (c *call) want(text string) *tool.Error {
 	q.Wants, q.Reason, q.Rule, q.Offers, q.Hooked = text, "", "", nil, c.turn.hooksAs()
 	q.Allowed = c.ruling != nil
 	c.scrubQuestion(&q)
-	if err := c.put(&q); err != nil {
+	if err := c.pose(&q); err != nil {
 		return err
 	}
 	c.wants, c.reply = &q, nil
@@ -329,9 +340,12 @@ func (c *call) want(text string) *tool.Error {
 
 // heard looks for the answer to what the tool wanted to know.
 func (c *call) heard() (waiting, changed bool, failure *tool.Error) {
-	a, waiting, failure := c.use(c.wants)
-	if waiting || failure != nil {
-		return waiting, false, failure
+	a, stands, failure := c.use(c.wants)
+	switch {
+	case failure != nil || stands == isWaiting:
+		return stands == isWaiting, false, failure
+	case stands == isMissed:
+		return c.anew()
 	}
 	c.reply = &a.Text
 	if _, failure = c.edit(a); failure != nil {
@@ -366,7 +380,7 @@ func (c *call) earlyLife() {
 		return
 	}
 	q := c.show(note)
-	if c.put(&q) == nil {
+	if c.pose(&q) == nil && c.wants == nil {
 		c.question = &q
 	}
 }

@@ -37,6 +37,7 @@ type call struct {
 	edited   string           // digest of the arguments that a person put in their place
 	wants    *policy.Question // of the tool, while it ran
 	reply    *string          // and its answer
+	joined   string           // the question of an equal call that it shares, until it has waited for it
 
 	factsOf  tool.Args    // of which it is known, or known to be unknown, what they are about
 	beside   []string     // texts of hooks beside the result

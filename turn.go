@@ -33,6 +33,7 @@ type Turn struct {
 	crowd  *crowd            // Apart; nil: it looks at no other turn
 	lends  bool              // HandBack
 	ends   bool              // Ends
+	again  bool              // Again
 	quiet  bool              // begun by Do: Wait starts the work
 	// It is only thought of: nothing runs, and there is no event.
 	imagined bool
@@ -113,6 +114,12 @@ type TurnOptions struct {
 	// Ends says that the turn ends with this process, if not before: nobody goes on
 	// with it in another. So nobody need answer its questions then.
 	Ends bool
+	// Again says that who cannot wait for a person does not go on with the turn, but
+	// makes the same call anew, from whichever session of the principal or process:
+	// that goes on from the question of this one, and from its answer. Equal calls
+	// share a question, and one of them uses the answer. An answer that was made to
+	// last before the call came anew does not count for once as well.
+	Again bool
 }
 
 // Number is the turn's place in its session, from 1. With a ledger numbers are
@@ -129,7 +136,7 @@ func (v *View) begin(ctx context.Context, o TurnOptions) *Turn {
 	if t == nil {
 		t = new(Turn)
 	}
-	t.view, t.set, t.ctx, t.lends, t.ends, t.told = v, set, ctx, o.HandBack, o.Ends, o.Observe
+	t.view, t.set, t.ctx, t.lends, t.ends, t.again, t.told = v, set, ctx, o.HandBack, o.Ends, o.Again, o.Observe
 	t.serial = t.set.serials.Add(1)
 	t.cond.L = &t.mu
 	t.hooks, t.limit = t.set.hooks, t.set.limit

@@ -65,6 +65,7 @@ func approvals(ctx context.Context, w *world, s *score) error {
 			})
 		}
 	}
+	all.Go(func() { o.eachCall(ctx, s) })
 	all.Wait()
 	return o.states(ctx, s)
 }

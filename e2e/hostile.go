@@ -13,11 +13,10 @@ import (
 )
 
 // mostMemory is what the gateway may hold while twenty-four hostile servers do
-// their worst, in bytes: two messages of the longest kind (64 MiB) that are read at
-// once, more than twice each while they grow (300 MB); two lists of 5,000 tools, and
-// the new ones while the old are there (500 MB); two of 30 MB; and as much again that
-// was not collected yet.
-const mostMemory = 2 << 30
+// their worst, in bytes: two lists of 30 MB that are read at once, twice each (120 MB);
+// two lists of 5,000 tools (60 MB); two answers up to where they are too long (32 MB);
+// and as much again that was not collected yet.
+const mostMemory = 512 << 20
 
 // hostileTime is how long calls of hostile servers may take.
 const hostileTime = time.Second
@@ -55,9 +54,11 @@ func hostile(ctx context.Context, w *world, s *score) error {
 type hostiles struct {
 	upstreams []upstream // the first is the good one
 	url       string
+	direct    string // the address of another good one, which is called without the gateway
 
-	mu   sync.Mutex
-	took map[string][]time.Duration // of good calls, by what went on
+	mu    sync.Mutex
+	took  map[string][]time.Duration // of good calls, by what went on
+	alone map[string][]time.Duration // of those without the gateway
 }
 
 // hostileKinds are those of e2e/hostile, in the order in which they are called.
@@ -77,7 +78,13 @@ func (w *world) hostiles(ctx context.Context) (*hostiles, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &hostiles{upstreams: []upstream{{name: "good", command: []string{good}}}, took: make(map[string][]time.Duration)}
+	h := &hostiles{
+		upstreams: []upstream{{name: "good", command: []string{good}}},
+		took:      make(map[string][]time.Duration), alone: make(map[string][]time.Duration),
+	}
+	if h.direct, err = w.served(ctx, "good", good); err != nil {
+		return nil, err
+	}
 	for _, kind := range hostileKinds() {
 		if w.only != "" && w.only != kind {
 			continue
@@ -87,21 +94,27 @@ func (w *world) hostiles(ctx context.Context) (*hostiles, error) {
 			patience = 10 * time.Second // until it is too long
 		}
 		h.upstreams = append(h.upstreams, upstream{name: kind, command: []string{program, "-as", kind}, timeout: patience})
-		address, err := freeAddress(ctx)
+		url, err := w.served(ctx, kind, program, "-as", kind)
 		if err != nil {
-			return nil, err
-		}
-		p, err := w.start(kind, exec.Command(program, "-as", kind, "-http", address)) //nolint:gosec,noctx // built by us; it is stopped, not killed
-		if err != nil {
-			return nil, err
-		}
-		url := "http://" + address
-		if err := reachable(ctx, p, url); err != nil {
 			return nil, err
 		}
 		h.upstreams = append(h.upstreams, upstream{name: "web-" + kind, url: url, timeout: patience})
 	}
 	return h, nil
+}
+
+// served starts a server that is reached over HTTP, and returns its address.
+func (w *world) served(ctx context.Context, name, program string, args ...string) (url string, err error) {
+	address, err := freeAddress(ctx)
+	if err != nil {
+		return "", err
+	}
+	p, err := w.start(name, exec.Command(program, append(args, "-http", address)...)) //nolint:gosec,noctx // built by us; it is stopped, not killed
+	if err != nil {
+		return "", err
+	}
+	url = "http://" + address
+	return url, reachable(ctx, p, url)
 }
 
 // quietTime is how long nothing hostile is called before each that is.
@@ -115,11 +128,16 @@ func (h *hostiles) measure(ctx context.Context, s *score) error {
 	now := &atomic.Pointer[string]{}
 	quiet := "quiet"
 	now.Store(&quiet)
-	good.Go(func() {
-		if err := h.callGood(ctx, now); err != nil && ctx.Err() == nil {
-			stop(err)
-		}
-	})
+	for _, g := range []goodCalls{
+		{h.url, h.upstreams[0].prefixed("echo"), h.took},
+		{h.direct, "echo", h.alone},
+	} {
+		good.Go(func() {
+			if err := h.callGood(ctx, now, g); err != nil && ctx.Err() == nil {
+				stop(err)
+			}
+		})
+	}
 	answers := make(map[string][]string)
 	for _, u := range h.upstreams[1:] {
 		if rest(ctx, quietTime); ctx.Err() != nil {
@@ -157,9 +175,15 @@ func rest(ctx context.Context, d time.Duration) {
 // goodEvery is how long after the beginning of each good call the next is begun.
 const goodEvery = 10 * time.Millisecond
 
-// callGood calls the good server until ctx ends.
-func (h *hostiles) callGood(ctx context.Context, now *atomic.Pointer[string]) error {
-	c := &wire{url: h.url}
+// goodCalls are calls of a good server, and how long they took.
+type goodCalls struct {
+	url, tool string
+	took      map[string][]time.Duration
+}
+
+// callGood calls a good server until ctx ends.
+func (h *hostiles) callGood(ctx context.Context, now *atomic.Pointer[string], g goodCalls) error {
+	c := &wire{url: g.url}
 	if err := c.hello(ctx); err != nil {
 		return err
 	}
@@ -172,7 +196,7 @@ func (h *hostiles) callGood(ctx context.Context, now *atomic.Pointer[string]) er
 		start = time.Now()
 		during := *now.Load()
 		text := fmt.Sprint("good ", n)
-		result, err := c.do(ctx, "tools/call", object{"name": h.upstreams[0].prefixed("echo"), "arguments": object{"text": text}})
+		result, err := c.do(ctx, "tools/call", object{"name": g.tool, "arguments": object{"text": text}})
 		if err != nil {
 			return err
 		}
@@ -183,7 +207,7 @@ func (h *hostiles) callGood(ctx context.Context, now *atomic.Pointer[string]) er
 		// Those that would have been begun while this one was held up count too: else
 		// the worse it is, the less of it is seen.
 		for took := time.Since(start); took > 0; took -= goodEvery {
-			h.took[during] = append(h.took[during], took)
+			g.took[during] = append(g.took[during], took)
 		}
 		h.mu.Unlock()
 		start = start.Add(goodEvery)
@@ -231,19 +255,21 @@ func (h *hostiles) compare(s *score) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	figures := make(map[string]string)
-	var loud []time.Duration
 	for name, all := range h.took {
 		figures[name] = p95(all).Round(10 * time.Microsecond).String()
-		if name != "quiet" {
-			loud = append(loud, all...)
-		}
 	}
-	if len(loud) == 0 || len(h.took["quiet"]) == 0 {
+	loud, loudAlone := but(h.took, "quiet"), but(h.alone, "quiet")
+	if len(loud) == 0 || len(loudAlone) == 0 || len(h.took["quiet"]) == 0 || len(h.alone["quiet"]) == 0 {
 		s.fail("good calls were made", figures)
 		return
 	}
 	quiet, busy := p95(h.took["quiet"]), p95(loud)
 	s.note("p95 of good calls, by which hostile server is called", figures)
+	// What the machine does beside it, and the hostile servers themselves, can be seen
+	// in these.
+	s.note("p95 of calls of a good server without the gateway", object{
+		"ratio": float64(p95(loudAlone)) / float64(p95(h.alone["quiet"])), "p95": p95(loudAlone).String(), "quiet": p95(h.alone["quiet"]).String(),
+	})
 	// A machine that does other things beside this shows more: up to slack it is
 	// missed, as what is fast is.
 	const check = "the good server's p95 at most doubles"
@@ -255,6 +281,16 @@ func (h *hostiles) compare(s *score) {
 		return
 	}
 	s.hold(check, busy <= 2*quiet, got, "at most 2.00")
+}
+
+// but are all times but those while one thing went on.
+func but(took map[string][]time.Duration, what string) (all []time.Duration) {
+	for name, some := range took {
+		if name != what {
+			all = append(all, some...)
+		}
+	}
+	return all
 }
 
 func p95(all []time.Duration) time.Duration {

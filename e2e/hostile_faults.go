@@ -53,14 +53,15 @@ func (w *world) faultsOf(ctx context.Context, s *score, dir string) error {
 		if said = strings.TrimSpace(said); strings.Contains(said, "a request, nonsense, in an era that has none") {
 			said += "\n" + askedWrongly // that is how the new era has it
 		}
-		switch want := hostileFault()[kind]; {
-		case kind == "good":
+		switch kind {
+		case "good":
 			s.hold("servers: nothing is said of the good one", said == "" && st.State == "ready", said, nil)
-		case kind == "many":
+		case "many":
 			s.hold("servers: "+st.Name, st.Tools == 5001, st.Tools, 5001)
-		case kind == "names":
+		case "names":
 			namesOf(s, st)
 		default:
+			want := hostileFault()[kind]
 			s.hold("servers: the fault of "+st.Name+" is seen", strings.Contains(said, want), said, want)
 		}
 	}

@@ -18,8 +18,9 @@ import (
 // can ask its user. The first answer counts.
 //
 // A client does not wait for ever. So a call that nobody has answered for is given
-// back (pending, call again), and the question stays: when the same call comes
-// again, from whichever session of the principal, it finds the answer.
+// back (pending, call again), and the question stays in the inbox: when the same
+// call comes again, from whichever session of the principal and to whichever process
+// with that inbox, it goes on from there ([ferrule.TurnOptions].Again).
 
 // waitTime is how long a client waits for a person before its call is given back:
 // most give up after a minute.
@@ -28,7 +29,7 @@ const waitTime = 45 * time.Second
 // perform makes the call. Where a person must allow it, it goes on when one has.
 func (d *dialogue) perform(view *ferrule.View, w *watcher, call tool.Call) tool.Result {
 	inbox := d.client.gate.Runtime.Inbox
-	o := ferrule.TurnOptions{Apart: true, Ends: true, Observe: w.observe, HandBack: inbox != nil}
+	o := ferrule.TurnOptions{Apart: true, Ends: true, Again: true, Observe: w.observe, HandBack: inbox != nil}
 	ctx := withExchange(d.ctx, d)
 	for {
 		res := view.DoTurn(ctx, o, call)[0]
@@ -59,10 +60,11 @@ func (d *dialogue) pending(inbox policy.Inbox, id string) tool.Result {
 		err := inbox.Answer(ctx, id, policy.Answer{Withdrawn: true})
 		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the request ended before a person allowed it. Nothing was done.", Cause: errors.Join(d.why(), err)}}
 	}
-	return tool.Result{Err: &tool.Error{
-		Kind: tool.Pending,
-		Text: "Waiting for a person. Call again with the same input once it is allowed: on the screen of ferrule up, or by: ferrule approvals allow " + id,
-	}}
+	how := "once it is allowed: on the screen of ferrule up, or by: ferrule approvals allow " + id
+	if q, err := inbox.Find(d.ctx, id); err == nil && q.Wants != "" {
+		how = "once what the tool wants to know is answered: on the screen of ferrule up, or by: ferrule approvals allow " + id + " --text ANSWER"
+	}
+	return tool.Result{Err: &tool.Error{Kind: tool.Pending, Text: "Waiting for a person. Call again with the same input " + how}}
 }
 
 // inboxTime is how long the inbox has to do one thing.
@@ -77,7 +79,7 @@ func (d *dialogue) approved(inbox policy.Inbox, id string) bool {
 	if err != nil {
 		return d.ctx.Err() == nil // it is over: the runtime says why
 	}
-	if d.client.gate.house.waiting.handOver(d.ctx, inbox, &q) || !isPending(d.ctx, inbox, id) {
+	if !isPending(d.ctx, inbox, id) {
 		return true
 	}
 	ctx, cancel := context.WithCancel(d.ctx)
@@ -93,7 +95,7 @@ func (d *dialogue) approved(inbox policy.Inbox, id string) bool {
 			wait.Stop() // it has its result, and comes back when its user has answered
 		}
 		asking.Go(func() {
-			result, err := d.request(ctx, methodElicit, form)
+			result, err := d.elicit(ctx, form, func(late json.RawMessage) { d.answerBy(ctx, inbox, &q, late) })
 			asked <- err == nil && d.answerBy(ctx, inbox, &q, result)
 		})
 	}
@@ -106,20 +108,24 @@ func (d *dialogue) approved(inbox policy.Inbox, id string) bool {
 				return true
 			}
 			if d.era() == newEra {
-				return d.leftOpen(&q) // it has come back without an answer, or not at all
+				return false // it has come back without an answer, or not at all
 			}
 		case <-wait.C:
-			return d.leftOpen(&q)
+			return false
 		case <-d.ctx.Done():
 			return false
 		}
 	}
 }
 
-// leftOpen remembers a question that nobody waits for now.
-func (d *dialogue) leftOpen(q *policy.Question) bool {
-	d.client.gate.house.waiting.add(q)
-	return false
+// elicit asks the client's user. In the old era, late takes what they say after ctx
+// has ended; in the new one they come back with it or do not.
+func (d *dialogue) elicit(ctx context.Context, form json.RawMessage, late func(json.RawMessage)) (json.RawMessage, error) {
+	l := d.current()
+	if d.era() != oldEra || l == nil {
+		return d.request(ctx, methodElicit, form)
+	}
+	return d.client.askOrLate(ctx, l.to, methodElicit, form, late)
 }
 
 // answerBy takes the client's answer as that of a person; false: it is none.
@@ -155,64 +161,4 @@ func watchFor(inbox policy.Inbox, id string) (answered <-chan struct{}, stop fun
 func isPending(ctx context.Context, inbox policy.Inbox, id string) bool {
 	all, err := inbox.Pending(ctx)
 	return err != nil || slices.ContainsFunc(all, func(q policy.Question) bool { return q.ID == id })
-}
-
-// waiting are questions about calls that were given back, by what their answer is
-// bound to: principal, definition and exact arguments.
-type waiting struct {
-	mu  sync.Mutex
-	all map[string]waitingFor
-}
-
-type waitingFor struct {
-	id    string
-	until time.Time
-}
-
-// maxWaiting is how many are remembered. What is forgotten is asked anew.
-const maxWaiting = 1024
-
-func (w *waiting) add(q *policy.Question) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.all == nil {
-		w.all = make(map[string]waitingFor)
-	}
-	now := time.Now()
-	for digest, f := range w.all {
-		if len(w.all) < maxWaiting && f.until.After(now) {
-			continue
-		}
-		delete(w.all, digest)
-	}
-	w.all[q.Digest] = waitingFor{q.ID, q.Expires}
-}
-
-// handOver gives a question the answer that was given to the same one before: once,
-// since it is taken from there. Where that has none yet it is withdrawn, so that
-// nobody is asked twice.
-func (w *waiting) handOver(ctx context.Context, inbox policy.Inbox, q *policy.Question) bool {
-	w.mu.Lock()
-	f, ok := w.all[q.Digest]
-	if ok && f.id != q.ID {
-		delete(w.all, q.Digest)
-	}
-	w.mu.Unlock()
-	if !ok || f.id == q.ID {
-		return false
-	}
-	a, err := inbox.Use(ctx, f.id, q.Digest)
-	if errors.Is(err, policy.ErrWaiting) {
-		err = inbox.Answer(ctx, f.id, policy.Answer{Withdrawn: true})
-		if !errors.Is(err, policy.ErrAnswered) {
-			return false
-		}
-		a, err = inbox.Use(ctx, f.id, q.Digest) // it came at this moment
-	}
-	if err != nil || a.Withdrawn {
-		return false
-	}
-	a.Rule, a.Always, a.Second = "", false, false // if it was made to last, it does
-	err = inbox.Answer(ctx, q.ID, a)
-	return err == nil || errors.Is(err, policy.ErrAnswered)
 }

@@ -1,13 +1,13 @@
 package mcptool
 
 import (
-	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 const methodElicit = "elicitation/create"
@@ -19,13 +19,13 @@ const (
 	choiceRule   = "allow-" // and which of the question's offers
 )
 
-// maxShown is how much of a call a form shows.
+// maxShown is how much of a call a form shows, in bytes of each part.
 const maxShown = 4 << 10
 
 // formOf are the params of the elicitation that puts a question.
 func formOf(q *policy.Question) json.RawMessage {
 	properties, required := choices(q), "decision"
-	if q.Wants != "" {
+	if q.Wants != "" && isWhole(q) {
 		properties, required = setMembers(nil, pair{"answer", setMembers(nil, pair{"type", quote("string")}, pair{"title", quote("Answer")})}), "answer"
 	}
 	return setMembers(nil,
@@ -37,17 +37,30 @@ func formOf(q *policy.Question) json.RawMessage {
 	)
 }
 
+// isWhole reports whether a form shows everything that a yes would be about. What
+// nobody can have read cannot be allowed there.
+func isWhole(q *policy.Question) bool {
+	for _, text := range []string{q.Input, q.Preview, q.Wants} {
+		if len(text) > maxShown || len(Visible(text)) > maxShown {
+			return false
+		}
+	}
+	return true
+}
+
 // choices are the answers that the question can have.
 func choices(q *policy.Question) json.RawMessage {
-	words, names := []json.RawMessage{quote(choiceAllow)}, []json.RawMessage{quote("Allow once")}
-	for i, rule := range q.Offers {
-		if q.Check(policy.Answer{Allow: true, Rule: rule}) != nil {
-			continue // it takes more than one key
+	var words, names []json.RawMessage
+	add := func(word, name string) { words, names = append(words, quote(word)), append(names, quote(name)) }
+	if isWhole(q) {
+		add(choiceAllow, "Allow once")
+		for i, rule := range q.Offers {
+			if q.Check(policy.Answer{Allow: true, Rule: rule}) == nil { // else it takes more than one key
+				add(choiceRule+strconv.Itoa(i), "Allow in this session: "+Visible(rule))
+			}
 		}
-		words = append(words, quote(choiceRule+strconv.Itoa(i)))
-		names = append(names, quote("Allow in this session: "+Visible(rule)))
 	}
-	words, names = append(words, quote(choiceReject)), append(names, quote("Reject"))
+	add(choiceReject, "Reject")
 	return setMembers(nil,
 		pair{"decision", setMembers(nil, pair{"type", quote("string")}, pair{"title", quote("May it run?")}, pair{"enum", array(words)}, pair{"enumNames", array(names)})},
 		pair{"message", setMembers(nil, pair{"type", quote("string")}, pair{"title", quote("What the model is told, if you reject")})},
@@ -58,20 +71,63 @@ func choices(q *policy.Question) json.RawMessage {
 // what would not be seen is shown.
 func shownTo(q *policy.Question) string {
 	var b strings.Builder
-	name := Visible(q.Tool)
+	name := visibleLine(q.Tool, maxRemark)
 	if q.Source.Name != "" {
-		name += " (of " + Visible(q.Source.Name) + ")"
+		name += " (of " + visibleLine(q.Source.Name, maxRemark) + ")"
 	}
 	if q.Wants != "" {
-		b.WriteString(name + " asks:\n\n" + cut(Visible(q.Wants)))
-		return b.String()
+		b.WriteString(name + " asks:\n\n" + cut(Visible(q.Wants)) + "\n\nIt was called with:\n" + cut(Visible(q.Input)))
+	} else {
+		b.WriteString(name + " wants to run.\n\n" + cut(Visible(q.Input)))
+		if q.Preview != "" {
+			b.WriteString("\n\nWhat it would do, in the tool's words:\n" + cut(Visible(q.Preview)))
+		}
+		b.WriteString("\n\n" + effects(q.Claims) + "\nSource: " + sourceOf(q))
+		for _, l := range []struct{ label, text string }{{"Why you are asked", q.Reason}, {"Rule", q.Rule}, {"Note", q.Note}} {
+			if l.text != "" {
+				b.WriteString("\n" + l.label + ": " + visibleLine(l.text, maxRemark))
+			}
+		}
 	}
-	b.WriteString(name + " wants to run.\n\n" + cut(Visible(cmp.Or(q.Preview, q.Input))))
-	if q.Reason != "" {
-		b.WriteString("\n\nWhy you are asked: " + cut(Visible(q.Reason)))
+	switch {
+	case isWhole(q):
+		b.WriteString("\n\n(ferrule approvals show " + q.ID + " has all of it.)")
+	case q.Wants != "":
+		b.WriteString("\n\nThis is too long to be answered here. Read it by: ferrule approvals show " + q.ID + "\nand answer it on the screen of ferrule up, or by: ferrule approvals allow " + q.ID + " --text ANSWER")
+	default:
+		b.WriteString("\n\nThis is too long to be allowed here. Read it by: ferrule approvals show " + q.ID + "\nand allow it on the screen of ferrule up, or by: ferrule approvals allow " + q.ID)
 	}
-	b.WriteString("\n\n(ferrule approvals show " + q.ID + " has all of it.)")
 	return b.String()
+}
+
+// maxRemark is how much of a name or a reason a form shows, in characters.
+const maxRemark = 1000
+
+// effects is what a call may do, as far as its claims are believed.
+func effects(c tool.Claims) string {
+	text := "It MAY DESTROY something: what it changes may be lost for good"
+	switch {
+	case c.ReadOnly:
+		text = "It only reads"
+	case c.Reversible:
+		text = "It changes only what can be undone"
+	}
+	if c.Local {
+		return text + ", and stays on this machine."
+	}
+	return text + ", and may reach outside this machine."
+}
+
+// sourceOf is where a tool comes from, and how far that is trusted.
+func sourceOf(q *policy.Question) string {
+	if q.Source.Name == "" {
+		return "the program itself"
+	}
+	text := visibleLine(q.Source.Name, maxRemark) + ", trust " + q.Source.Trust.String()
+	if q.Source.Trust.Untrusted() {
+		text += ": not trusted"
+	}
+	return text
 }
 
 // cut is the beginning of a text that is too long.
@@ -96,11 +152,15 @@ func readForm(q *policy.Question, result json.RawMessage) (policy.Answer, bool) 
 	default:
 		return policy.Answer{}, false
 	}
-	if q.Wants != "" {
+	word := textMember(content, "decision")
+	if !isWhole(q) && word != choiceReject {
+		return policy.Answer{}, false // it was no choice
+	}
+	if q.Wants != "" && isWhole(q) {
 		text, ok := member(content, "answer")
 		return policy.Answer{Allow: true, Text: textMember(content, "answer")}, ok && kindOf(text) == '"'
 	}
-	switch word := textMember(content, "decision"); {
+	switch {
 	case word == choiceAllow:
 		return policy.Answer{Allow: true}, true
 	case word == choiceReject:

@@ -26,7 +26,13 @@ type office struct {
 
 func newOffice(t *testing.T, change ...func(*tool.Tool)) *office {
 	t.Helper()
-	o := &office{t: t, inbox: new(policy.Memory)}
+	return newOfficeWith(t, new(policy.Memory), change...)
+}
+
+// newOfficeWith is one whose questions others may know of.
+func newOfficeWith(t *testing.T, inbox *policy.Memory, change ...func(*tool.Tool)) *office {
+	t.Helper()
+	o := &office{t: t, inbox: inbox}
 	pay, err := tool.New(tool.Info{Name: "pay", Description: "Pay somebody.", Claims: tool.Claims{Local: true, Reversible: true}}, func(_ context.Context, in struct {
 		To string `json:"to"`
 	},
@@ -386,8 +392,8 @@ func TestApprovalElsewhere(t *testing.T) {
 				if got := callText(meet(t, o.g, e, mute).must("tools/call", payAda)); !strings.Contains(got, "ferrule approvals allow "+o.open().ID) {
 					t.Errorf("got %q", got)
 				}
-				if !o.open().Here {
-					t.Error("the question outlives the gateway, and nobody goes on with it then")
+				if o.open().Here {
+					t.Error("the question is over with this process, but not the call")
 				}
 				o.answer(o.open().ID, policy.Answer{Allow: true, By: "page"})
 				stranger, err := o.g.join(joining{caller: tool.Caller{Principal: "eve"}, stateless: true, name: "tester"})

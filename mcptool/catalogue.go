@@ -20,6 +20,7 @@ type catalogue struct {
 	byName map[string]*listedTool
 	bad    []Quarantined // of them, and what was left out
 	left   string        // why there may be more; "": that is all
+	told   bool          // the server has just said so; else it is judged anew
 }
 
 // listedTool is one definition and what was made of it.
@@ -85,11 +86,12 @@ func (s *server) listTools(ctx context.Context, l link) (ttl time.Duration, err 
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	made.left = p.left
+	made.left, made.told = p.left, true
 	changed, err := s.offer(ctx, made)
 	if err != nil {
 		return p.ttl, err
 	}
+	s.judgedOnce()
 	if err := s.remember(l.greeting(), p.items); err != nil {
 		s.hub.log().LogAttrs(ctx, slog.LevelWarn, "the list of tools could not be kept", slog.String("server", s.Name), slog.String("why", err.Error()))
 	}
@@ -119,6 +121,7 @@ func (s *server) catalogue(ctx context.Context, defs []json.RawMessage) *catalog
 	s.mu.Unlock()
 	c := &catalogue{tools: make([]*listedTool, 0, len(defs))}
 	names := make(map[string]bool, len(defs))
+	alike := make(map[string]*tool.Tool)
 	for _, raw := range defs {
 		var t *listedTool
 		if len(raw) <= maxDefinition {
@@ -130,7 +133,7 @@ func (s *server) catalogue(ctx context.Context, defs []json.RawMessage) *catalog
 		case ctx.Err() != nil:
 			t = &listedTool{raw: raw, name: short(textMember(raw, "name")), why: context.Cause(ctx).Error()}
 		default:
-			t = s.listed(raw)
+			t = s.listed(raw, alike)
 		}
 		if t.tool != nil && names[t.name] {
 			t = &listedTool{raw: raw, name: t.name, why: "another tool of the server has the same name"}

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 )
 
 // lastKnown is what is kept on the disk of a server. What it said is kept as text:
@@ -106,9 +107,18 @@ func (s *server) readCache() (*lastKnown, error) {
 	return known, nil
 }
 
-// remember keeps what the server said. The file is there as a whole or not at all.
+// remember keeps what the server said, unless that was done. The file is there as a
+// whole or not at all. A server may say every second that its list has changed; who
+// waits for the disk waits for all that is written to it.
 func (s *server) remember(g *greeting, tools []json.RawMessage) error {
 	if s.hub.Cache == "" {
+		return nil
+	}
+	sum := sumOf(g, tools)
+	s.mu.Lock()
+	same := s.remembered == sum
+	s.mu.Unlock()
+	if same {
 		return nil
 	}
 	known := lastKnown{Form: cacheForm, Reach: s.reached(), Tools: make([]string, 0, len(tools))}
@@ -123,5 +133,34 @@ func (s *server) remember(g *greeting, tools []json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	return writeWhole(s.cacheFile(), b)
+	if err := writeWhole(s.cacheFile(), b); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remembered = sum
+	return nil
+}
+
+// sumOf tells apart what is remembered.
+func sumOf(g *greeting, tools []json.RawMessage) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	add := func(b []byte) {
+		h.Write(strconv.AppendInt(nil, int64(len(b)), 10))
+		h.Write([]byte{' '})
+		h.Write(b)
+	}
+	for _, part := range []string{g.version, g.instructions} {
+		add([]byte(part))
+	}
+	for _, part := range []json.RawMessage{g.info, g.capabilities, g.raw} {
+		add(part)
+	}
+	for _, raw := range tools {
+		if len(raw) <= maxDefinition {
+			add(raw)
+		}
+	}
+	h.Sum(sum[:0])
+	return sum
 }

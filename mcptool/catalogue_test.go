@@ -37,7 +37,7 @@ func TestQuarantine(t *testing.T) {
 			if len(h.Text) > 64<<10 {
 				continue // they cost seconds with the race detector; package schema shows that they are refused
 			}
-			got := s.listed(json.RawMessage(`{"name":"x","inputSchema":` + string(h.Text) + `}`))
+			got := s.listed(json.RawMessage(`{"name":"x","inputSchema":` + string(h.Text) + `}`), nil)
 			mended := got.tool != nil && len(got.tool.Input) < len(h.Text)/2
 			if h.Want != "" && got.tool != nil && !mended {
 				t.Errorf("%s: got a tool, want it quarantined, or without what is hostile", h.Name)
@@ -119,7 +119,8 @@ func TestQuarantine(t *testing.T) {
 func TestDefinition(t *testing.T) {
 	const input = `"inputSchema":{"type":"object"}`
 	tests := []struct{ name, definition, tidy, description string }{
-		{"as it is", `{"name":"x", "description":"d",` + input + `,"vendor":[1 ,2]}`, "", "d"},
+		{"as it is", `{"name":"x", "description":"d",` + input + `,"_meta":{"vendor":[1 ,2]}}`, "", "d"},
+		{"members that the protocol does not have", `{"name":"x", "description":"d",` + input + `,"Description":"e","vendor":[1 ,2]}`, `{"name":"x", "description":"d",` + input + `}`, "d"},
 		{"no description", `{"name":"x",` + input + `}`, "", "x"},
 		{"a title", `{"name":"x","title":"T","description":"  ",` + input + `}`, "", "T"},
 		{"a title among the hints", `{"name":"x","annotations":{"title":"A"},` + input + `}`, "", "A"},
@@ -267,6 +268,47 @@ func TestPages(t *testing.T) {
 		}
 		if got, err := s.list(t.Context(), "resources/list"); err != nil || got != nil {
 			t.Errorf("resources: got %s, %v, want none: the server has none", got, err)
+		}
+	})
+}
+
+func TestAlikeTools(t *testing.T) {
+	define := func(n int, schema string) json.RawMessage {
+		return json.RawMessage(fmt.Sprintf(`{"name":"t%d","inputSchema":%s}`, n, schema))
+	}
+	const one = `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"array","items":{"type":"integer"}}}}`
+	s := serverOf(t, &testServer{methods: map[string]method{"tools/list": lists()}})
+	t.Run("M1 tools that take the same are compiled once", func(t *testing.T) {
+		allocs := func(schema func(n int) string) float64 {
+			var all []json.RawMessage
+			for n := range 20 {
+				all = append(all, define(n, schema(n)))
+			}
+			return testing.AllocsPerRun(3, func() { s.catalogue(t.Context(), all) })
+		}
+		same := allocs(func(int) string { return one })
+		others := allocs(func(n int) string { return strings.ReplaceAll(one, `"a"`, fmt.Sprintf(`"a%d"`, n)) })
+		if same > others/2 {
+			t.Errorf("got %.0f allocations, and %.0f for 20 others, want half at most", same, others)
+		}
+	})
+	t.Run("M1 and are tools of their own", func(t *testing.T) {
+		all := s.catalogue(t.Context(), []json.RawMessage{
+			define(1, one), define(2, one), json.RawMessage(`{"name":"t3","inputSchema":` + one + `,"outputSchema":{"type":"object"}}`), define(4, one),
+			define(5, `{"properties":{"a":{"type":"str"}}}`), define(6, `{"properties":{"a":{"type":"str"}}}`), define(7, `{"type":"array"}`),
+		})
+		var got []string
+		for _, made := range all.offered() {
+			_, err := made.Admit(json.RawMessage(`{"a":1}`))
+			got = append(got, fmt.Sprintf("%s %d %v", made.Name, len(made.Output), err != nil))
+		}
+		want := []string{"t1 0 true", "t2 0 true", "t3 17 true", "t4 0 true", "t5 0 true", "t6 0 true"}
+		if !slices.Equal(got, want) || len(all.bad) != 1 {
+			t.Errorf("got %q and %v, want %q", got, all.bad, want)
+		}
+		args, err := all.offered()[0].Admit(json.RawMessage(`{"a":"x"}`))
+		if err != nil || all.offered()[1].Admitted(args) {
+			t.Errorf("S2: got %v, or arguments that another tool took", err)
 		}
 	})
 }

@@ -18,13 +18,14 @@ import (
 const maxDefinition = 1 << 20
 
 // listed makes a tool of a definition. What makes it unusable quarantines it; what
-// is merely wrong in it is left out.
-func (s *server) listed(raw json.RawMessage) *listedTool {
+// is merely wrong in it is left out. alike are tools that were made already, by their
+// input schema.
+func (s *server) listed(raw json.RawMessage, alike map[string]*tool.Tool) *listedTool {
 	t := &listedTool{raw: raw, name: textMember(raw, "name")}
 	if len(raw) <= maxDefinition {
 		t.raw = bytes.Clone(raw) // else one tool would hold the memory of the whole list
 	}
-	if err := s.define(t); err != nil {
+	if err := s.define(t, alike); err != nil {
 		t.tool, t.tidy, t.why, t.final = nil, nil, err.Error(), true
 		t.name = short(t.name)
 	}
@@ -35,7 +36,11 @@ func (s *server) listed(raw json.RawMessage) *listedTool {
 	return t
 }
 
-func (s *server) define(t *listedTool) error {
+// metaAlwaysLoad is what a server writes into the _meta of a tool that is not to be
+// deferred.
+const metaAlwaysLoad = "anthropic/alwaysLoad"
+
+func (s *server) define(t *listedTool, alike map[string]*tool.Tool) error {
 	if kind := kindOf(t.raw); kind != '{' {
 		return fmt.Errorf("definition: got %s, want an object", kindName(kind))
 	}
@@ -61,7 +66,7 @@ func (s *server) define(t *listedTool) error {
 		// N2: it runs in another process, or elsewhere.
 		Pin: t.pin.digest, Isolation: "process",
 	}
-	if always, ok := metaMember(t.tidy, "anthropic/alwaysLoad"); ok {
+	if always, ok := metaMember(t.tidy, metaAlwaysLoad); ok {
 		info.AlwaysLoad = kindOf(always) == 't'
 	}
 	input, _ := member(t.tidy, "inputSchema")
@@ -73,9 +78,9 @@ func (s *server) define(t *listedTool) error {
 		if len(headers) > 0 {
 			ctx = withHeaders(ctx, headers.of(json.RawMessage(a.Text())))
 		}
-		return s.run(ctx, info.Name, a)
+		return s.run(ctx, &info, a)
 	}
-	made, err := withInput(tool.Tool{Info: info, Run: run}, t)
+	made, err := withInput(tool.Tool{Info: info, Run: run}, t, alike)
 	if err != nil {
 		return err
 	}
@@ -84,14 +89,20 @@ func (s *server) define(t *listedTool) error {
 }
 
 // withInput is the tool with its input schema, which is mended if it must be:
-// servers write types as their language names them.
-func withInput(made tool.Tool, t *listedTool) (*tool.Tool, error) {
+// servers write types as their language names them. Many tools of one server take the
+// same: its schema is compiled once.
+func withInput(made tool.Tool, t *listedTool, alike map[string]*tool.Tool) (*tool.Tool, error) {
 	given, ok := member(t.tidy, "inputSchema")
 	if !ok {
 		return nil, errors.New("inputSchema: got none, want an object")
 	}
 	input := rooted(given)
 	made.Input = input
+	if like := alike[string(input)]; like != nil {
+		with := *like // with what was compiled
+		with.Info, with.Run = made.Info, made.Run
+		made = with
+	}
 	checked, err := made.Check()
 	if err != nil {
 		mended, changes, cannot := schema.Normalise(input)
@@ -104,6 +115,9 @@ func withInput(made tool.Tool, t *listedTool) (*tool.Tool, error) {
 			return nil, err2
 		}
 		checked = again
+	}
+	if alike != nil {
+		alike[string(made.Input)] = checked
 	}
 	if !sameJSON(given, made.Input) {
 		t.tidy = setMembers(t.tidy, pair{"inputSchema", made.Input})
@@ -148,15 +162,17 @@ func withOutput(made *tool.Tool, t *listedTool) *tool.Tool {
 	return made
 }
 
-// tidied is a definition without members of a type that they cannot have: a client
-// would refuse the whole list for one.
+// tidied is what clients may be sent of a definition: the members that the protocol
+// has, if they are of a type that they can have (a client would refuse the whole list
+// for one that is not). Others are in no pin, and who reads names without regard to
+// case takes "Description" for the description.
 func tidied(raw json.RawMessage) json.RawMessage {
 	wants := map[string]byte{
 		"title": '"', "description": '"', "annotations": '{', "outputSchema": '{', "_meta": '{', "icons": '[', "execution": '{',
 	}
 	var drop []pair
 	each(raw, func(key string, value json.RawMessage) {
-		if want, ok := wants[key]; ok && kindOf(value) != want {
+		if want, ok := wants[key]; key != "name" && key != "inputSchema" && (!ok || kindOf(value) != want) {
 			drop = append(drop, pair{key, nil})
 		}
 	})

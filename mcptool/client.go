@@ -53,6 +53,7 @@ type client struct {
 	over     []string                    // ids of requests that were answered last
 	overAt   int                         // the oldest of them
 	asked    map[string]chan message
+	late     map[string]lateAnswer // of what it was asked and nobody waits for
 	asks     int
 	held     map[string]*dialogue // by the requestState that its client was given
 	hearing  map[*listening]bool

@@ -26,6 +26,11 @@ var errManyQuestions = errors.New("too many questions to the client without an a
 // ask puts a request to a client of the old era and waits for its answer. It is
 // errGone where the stream is no longer one that the client reads.
 func (c *client) ask(ctx context.Context, to stream, method string, params json.RawMessage) (json.RawMessage, error) {
+	return c.askOrLate(ctx, to, method, params, nil)
+}
+
+// askOrLate is ask; late takes an answer that comes after ctx has ended.
+func (c *client) askOrLate(ctx context.Context, to stream, method string, params json.RawMessage, late func(json.RawMessage)) (json.RawMessage, error) {
 	answer := make(chan message, 1)
 	c.mu.Lock()
 	if len(c.asked) >= maxQuestions {
@@ -36,6 +41,12 @@ func (c *client) ask(ctx context.Context, to stream, method string, params json.
 	id := json.RawMessage(strconv.Itoa(c.asks))
 	c.asked[string(id)] = answer
 	c.mu.Unlock()
+	taken := func(m message) (json.RawMessage, error) {
+		if m.fault != nil {
+			return nil, m.fault
+		}
+		return m.result, nil
+	}
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -46,10 +57,7 @@ func (c *client) ask(ctx context.Context, to stream, method string, params json.
 	}
 	select {
 	case m := <-answer:
-		if m.fault != nil {
-			return nil, m.fault
-		}
-		return m.result, nil
+		return taken(m)
 	case <-unread(to):
 		return nil, fmt.Errorf("ask the client (%s): %w", method, errGone)
 	case <-c.shuts: // its answer would not be taken
@@ -57,6 +65,16 @@ func (c *client) ask(ctx context.Context, to stream, method string, params json.
 	case <-c.ctx.Done():
 		return nil, c.why()
 	case <-ctx.Done():
+		c.mu.Lock()
+		_, open := c.asked[string(id)]
+		if open && late != nil {
+			delete(c.asked, string(id))
+			c.mayBeLate(string(id), late)
+		}
+		c.mu.Unlock()
+		if !open { // it came at this moment
+			return taken(<-answer)
+		}
 		why := setMembers(nil, pair{"requestId", id}, pair{"reason", quote("the server no longer waits for it")})
 		_ = to.send(message{method: "notifications/cancelled", params: why}) // the client may be gone
 		return nil, context.Cause(ctx)
@@ -71,7 +89,9 @@ func (c *client) answered(m message) {
 	c.mu.Unlock()
 	if answer != nil {
 		answer <- m // there is room: it is answered once
+		return
 	}
+	c.answeredLate(m)
 }
 
 // scrub takes secrets out of what goes to the client.

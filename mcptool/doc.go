@@ -13,11 +13,13 @@
 // clients:
 //
 //	process*.go    a child with all that it starts, and what ends it with this program
+//	               (process_isolated.go: one that somebody else starts, in a sandbox)
 //	link*.go       a connection to a server: over lines (link.go), over HTTP
 //	               (link_http*.go), and the handshake of both eras (link_greet.go)
 //	message*.go    JSON-RPC, and JSON that is read and changed as bytes
 //	hub.go         all servers
-//	server*.go     the life of one: reached, listed, attended to, tried again
+//	server*.go     the life of one: reached, listed, attended to, tried again; left alone
+//	               where it does not answer (server_breaker.go)
 //	catalogue*.go  its tools: pages, what is quarantined, what is kept on disk
 //	pin*.go        what its tools said when they were accepted: what has changed since
 //	               is not offered (pin.go: the API; pin_see.go: what becomes of a list)

@@ -27,8 +27,7 @@ type house struct {
 	tellers sync.WaitGroup
 	stop    context.CancelFunc
 	lists   listCache
-	crew    crew // that requests run on
-	waiting waiting
+	crew    crew     // that requests run on
 	secret  [32]byte // that states are sealed with
 	sealing sync.Once
 }

@@ -31,7 +31,7 @@ func inOneEra(e era, s *testServer) *testServer {
 	return s
 }
 
-const oddTool = `{"inputSchema" : {"type":"object"},"x-odd":1.0, "name":"odd","description":"odd","_meta":{"n":1e2}}`
+const oddTool = `{"inputSchema" : {"type":"object"}, "name":"odd","description":"odd","_meta":{"n":1e2}}`
 
 func TestGatewayBytes(t *testing.T) {
 	t.Parallel()

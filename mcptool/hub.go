@@ -132,8 +132,10 @@ func (h *Hub) Start(ctx context.Context) error {
 	for _, s := range servers {
 		h.going.Go(func() { s.live(ctx) })
 	}
-	if h.Pins != "" {
-		h.going.Go(func() { h.attendPins(ctx, servers) })
+	for _, s := range servers {
+		if h.Pins != "" {
+			h.going.Go(func() { s.attendPins(ctx) })
+		}
 	}
 	return nil
 }

@@ -287,7 +287,7 @@ func (l *pipeLink) line(line []byte) {
 		l.take(line)
 		return
 	}
-	batch, err := splitBatch(line)
+	batch, err := splitServerBatch(line)
 	if err != nil {
 		l.garbage(line, err)
 		return

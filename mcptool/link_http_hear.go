@@ -81,7 +81,7 @@ func (l *httpLink) take(ctx context.Context, c *httpCall, data []byte) (answer m
 	if !isBatch(data) {
 		return l.takeOne(ctx, c, data)
 	}
-	batch, err := splitBatch(data)
+	batch, err := splitServerBatch(data)
 	if err != nil {
 		l.garbage(err)
 		return message{}, false, nil

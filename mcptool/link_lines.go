@@ -73,7 +73,7 @@ func (l *lines) tooLong(line *chain, part []byte, err error) error {
 	size := line.size
 	*line = chain{} // it need not be there while the rest is read
 	if l.early != nil {
-		l.early(long)
+		l.early(&longMessage{most: l.most, head: long.head}) // who is told has it while the rest is read
 	}
 	for {
 		size += len(part)

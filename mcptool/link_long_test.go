@@ -97,13 +97,11 @@ func TestLongLines(t *testing.T) {
 	})
 }
 
+// endless reads one line without an end.
 type endless struct{}
 
 func (endless) Read(b []byte) (int, error) {
-	for i := range b {
-		b[i] = 'x'
-	}
-	return len(b), nil
+	return copy(b, strings.Repeat("x", min(len(b), 1<<20))), nil
 }
 
 func TestLongAnswers(t *testing.T) {

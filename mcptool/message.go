@@ -258,6 +258,18 @@ func isBatch(b []byte) bool {
 	return s.peek() == '['
 }
 
+// splitServerBatch is splitBatch for what a server says, of which nothing is answered
+// one by one: what cannot hold messages is not read to its end.
+func splitServerBatch(b []byte) ([]json.RawMessage, error) {
+	s := scanner{b: b}
+	s.space()
+	s.i++
+	if s.space(); s.peek() != '{' && s.peek() != ']' {
+		return nil, invalid("a batch of what are no objects")
+	}
+	return splitBatch(b)
+}
+
 // splitBatch gives the messages of a batch, which are not parsed yet. An error is
 // a *Fault to answer with.
 func splitBatch(b []byte) ([]json.RawMessage, error) {

@@ -94,6 +94,23 @@ func TestMessageKinds(t *testing.T) {
 	}
 }
 
+func TestSplitServerBatch(t *testing.T) {
+	for text, want := range map[string]string{
+		`[{}, 1]`: "2", " [ {} ]": "1", `[]`: "an empty batch (code -32600)", `[{}`: "not JSON (code -32700)",
+		`[1]`: "a batch of what are no objects (code -32600)", `[`: "a batch of what are no objects (code -32600)",
+		strings.Repeat("[", 100_000): "a batch of what are no objects (code -32600)",
+	} {
+		all, err := splitServerBatch([]byte(text))
+		got := fmt.Sprint(len(all))
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("splitServerBatch(%s): got %s, want %s", short(text), got, want)
+		}
+	}
+}
+
 func TestSplitBatch(t *testing.T) {
 	t.Parallel()
 	many := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("{},", n), ",") + "]" }

@@ -45,7 +45,7 @@ type Pin struct {
 	Rejected string
 	// Accepted is the definition that was accepted, Now the one that waits: of a
 	// tool that is accepted, or gone, it is nil. Both are canonical JSON of the parts
-	// that count (name, title, description, inputSchema, outputSchema, annotations),
+	// that count (name, title, description, schemas, annotations, and what else hides something),
 	// without the values of secrets; they are to be shown through [Visible].
 	Accepted, Now json.RawMessage
 	// Digest names the whole of Now, or else of Accepted.

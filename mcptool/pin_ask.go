@@ -24,14 +24,21 @@ const (
 	// maxPreview is how long the text of a question is, in bytes. What does not fit is
 	// asked about when this is answered, or accepted with ferrule pins.
 	maxPreview = 32 << 10
+	// maxPreviewed is how much is compared for that, in bytes: the pins of the server
+	// are locked meanwhile.
+	maxPreviewed = 8 << 20
 )
 
 // shownOf is which tools fit into one question: digests, by name.
 func (f *pinFile) shownOf() (tools map[string]string, preview string) {
 	tools = make(map[string]string)
 	var b strings.Builder
-	more := 0
+	more, work := 0, 0
 	for _, e := range f.asks() {
+		if work += e.size(); work > maxPreviewed {
+			more++
+			continue
+		}
 		text := e.preview()
 		if b.Len()+len(text) > maxPreview {
 			more++
@@ -44,6 +51,15 @@ func (f *pinFile) shownOf() (tools map[string]string, preview string) {
 		fmt.Fprintf(&b, "%d more wait, which are too long to be shown here and are not part of this question: ferrule pins diff %s\n", more, f.Server)
 	}
 	return tools, b.String()
+}
+
+// size is how much there is to compare for a preview.
+func (e *pinEntry) size() int {
+	n := len(e.Waiting.Definition)
+	if e.Accepted != nil {
+		n += len(e.Accepted.Definition)
+	}
+	return n
 }
 
 // preview shows a tool that waits.
@@ -83,7 +99,7 @@ func (f *pinFile) question(now time.Time) (over string) {
 	next.Tools, _ = f.shownOf()
 	next.Digest = f.digestOf(next.Tools)
 	if f.Question = next; next.due(now) {
-		next.ID = "pin-" + f.Server + "-" + strings.ToLower(rand.Text()[:8])
+		next.ID = newPinID()
 		next.Asked, next.Times = now, next.Times+1
 	}
 	return over
@@ -243,17 +259,22 @@ func (s *server) withdraw(ctx context.Context, id string) {
 	}
 }
 
-// attendPins judges the tools of servers anew where somebody has accepted or
-// rejected them, here or in another process, until ctx ends.
-func (h *Hub) attendPins(ctx context.Context, servers []*server) {
+// newPinID names a question. It is by chance from its second letter on, as all ids:
+// people say how one begins, and must not name the next question with that.
+func newPinID() string { return "p" + strings.ToLower(rand.Text()[:16]) }
+
+// attendPins judges the tools of the server anew where somebody has accepted or
+// rejected them, here or in another process, until ctx ends. Each server has its own:
+// one that takes long holds up none of the others.
+func (s *server) attendPins(ctx context.Context) {
 	var (
 		mu   sync.Mutex
 		ids  []string // of questions that were answered
 		wake = make(chan struct{}, 1)
 	)
-	if inbox := h.Runtime.Inbox; inbox != nil {
+	if inbox := s.hub.Runtime.Inbox; inbox != nil {
 		defer inbox.Watch(func(id string) {
-			if !strings.HasPrefix(id, "pin-") {
+			if !strings.HasPrefix(id, "p") {
 				return
 			}
 			mu.Lock()
@@ -278,10 +299,8 @@ func (h *Hub) attendPins(ctx context.Context, servers []*server) {
 		answered := ids
 		ids = nil
 		mu.Unlock()
-		for _, s := range servers {
-			if s.pinsChanged(answered) {
-				s.repin(ctx)
-			}
+		if s.pinsChanged(answered) {
+			s.repin(ctx)
 		}
 	}
 }

@@ -8,12 +8,36 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ferrule-dev/ferrule/schema"
 )
 
 // parts are the members of a definition that are pinned, in the order in which they
 // are shown.
 func parts() []string {
-	return []string{"name", "title", "description", "annotations", "inputSchema", "outputSchema"}
+	return []string{"name", "title", "description", "annotations", "inputSchema", "outputSchema", "execution", "icons", "_meta"}
+}
+
+// pinnedPart is what is pinned of a member; nil: nothing is.
+//
+// Icons, execution and _meta go to clients too, but are not pinned as a rule: honest
+// servers write there what is another with each list (an address that expires, a
+// time, the version of a template) or with the version of the protocol, and would be
+// asked about for ever. Of them is pinned what this program itself goes by; and the
+// whole of one that hides something, so that it is found also where the rest of the
+// tool was accepted long ago.
+func pinnedPart(part string, value json.RawMessage) json.RawMessage {
+	switch part {
+	case "icons", "execution", "_meta":
+		if len(findingsOf(json.RawMessage(schema.Canonical(string(setMembers(nil, pair{part, value})))))) > 0 {
+			return value
+		}
+		if always, ok := member(value, metaAlwaysLoad); ok && part == "_meta" && kindOf(always) == 't' {
+			return setMembers(nil, pair{metaAlwaysLoad, always})
+		}
+		return nil
+	}
+	return value
 }
 
 // changedParts are the parts that are different in two definitions.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,43 @@ type pinFile struct {
 	Question *pinQuestion `json:"question,omitempty"` // that is open
 	Answer   *PinAnswer   `json:"answer,omitempty"`   // for the server as a whole; never changed, only replaced
 	Tools    []pinEntry   `json:"tools"`              // by name
+	// Refused is what was rejected, the last at the end: also what tools are not now,
+	// so that it is rejected still when they are that again.
+	Refused []pinRefusal `json:"refused,omitempty"`
+}
+
+// pinRefusal is that somebody does not want a tool as it once was.
+type pinRefusal struct {
+	Tool   string `json:"tool"`
+	Digest string `json:"digest"`
+	By     string `json:"by"`
+}
+
+// maxRefused is how many are kept. They are a person's answers, and more than a list
+// can have.
+const maxRefused = 2 * maxItems
+
+// refusals finds who has rejected a tool as a digest names it; "": nobody.
+func (f *pinFile) refusals() func(tool, digest string) string {
+	if len(f.Refused) == 0 {
+		return func(string, string) string { return "" }
+	}
+	by := make(map[pinRefusal]string, len(f.Refused))
+	for _, r := range f.Refused {
+		by[pinRefusal{Tool: r.Tool, Digest: r.Digest}] = r.By
+	}
+	return func(tool, digest string) string { return by[pinRefusal{Tool: tool, Digest: digest}] }
+}
+
+// refuse notes that somebody has rejected tools, digests by name, or accepted them.
+func (f *pinFile) refuse(tools map[string]string, by string, refused bool) {
+	next := slices.DeleteFunc(slices.Clone(f.Refused), func(r pinRefusal) bool { return tools[r.Tool] == r.Digest })
+	if refused {
+		for _, name := range slices.Sorted(maps.Keys(tools)) {
+			next = append(next, pinRefusal{name, tools[name], by})
+		}
+	}
+	f.Refused = next[max(0, len(next)-maxRefused):]
 }
 
 // pinEntry is one tool.
@@ -73,8 +111,8 @@ type pinPath struct {
 }
 
 // pinFileName is the file of a server that is reached in one way.
-func pinFileName(dir, server, identity string) string {
-	sum := sha256.Sum256([]byte(server + "\x00" + identity))
+func pinFileName(dir, server string, reached ...string) string {
+	sum := sha256.Sum256([]byte(server + "\x00" + strings.Join(reached, "\x00")))
 	return filepath.Join(dir, server+"."+hex.EncodeToString(sum[:6])+".json")
 }
 
@@ -188,8 +226,44 @@ func changePins(path string, f func(*pinFile) (*pinFile, error)) (*pinFile, os.F
 	if err := writePins(path, now); err != nil {
 		return nil, nil, err
 	}
+	if had == nil {
+		sweepPins(path)
+	}
 	info, err = os.Stat(path)
 	return now, info, err
+}
+
+// maxWays is of how many ways to reach a server the pins are kept: some have a
+// variable that is another each time.
+const maxWays = 16
+
+// sweepPins takes away what is kept of a server beside a file, where that is much: the
+// ways in which it was not reached for longest, and what was left of writing. The
+// server is locked. What cannot be taken away is tried again the next time.
+func sweepPins(path string) {
+	name := filepath.Base(path)
+	name = name[:strings.LastIndexByte(strings.TrimSuffix(name, ".json"), '.')]
+	dir := &Pins{Dir: filepath.Dir(path)}
+	files, err := dir.files()
+	if err != nil {
+		return
+	}
+	files = slices.DeleteFunc(files, func(f pinPath) bool { return f.server != name || f.path == path })
+	for _, f := range files[min(len(files), maxWays-1):] {
+		_ = os.Remove(f.path)
+	}
+	left, err := filepath.Glob(filepath.Join(globbed(dir.Dir), globbed(name)+".*.json.*.tmp"))
+	if err != nil {
+		return
+	}
+	for _, tmp := range left {
+		_ = os.Remove(tmp) // who writes one has the lock
+	}
+}
+
+// globbed is a text in a pattern.
+func globbed(text string) string {
+	return strings.NewReplacer(`[`, `[[]`, `?`, `[?]`, `*`, `[*]`).Replace(text)
 }
 
 // writePins writes the file: it is there as a whole, as it was or as it is now.
@@ -209,6 +283,10 @@ func writePins(path string, kept *pinFile) error {
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
+	}
+	if dir, err := os.Open(filepath.Dir(path)); err == nil {
+		_ = dir.Sync() // else the old file may be back after a loss of power; not every system can
+		_ = dir.Close()
 	}
 	return nil
 }
@@ -231,9 +309,11 @@ func replaceFile(from, to string) error {
 	}
 }
 
-// lockPins waits until nobody else changes what is kept of a server.
+// lockPins waits until nobody else changes what is kept of a server, however it is
+// reached.
 func lockPins(path string) (unlock func() error, err error) {
-	f, err := os.OpenFile(strings.TrimSuffix(path, ".json")+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	name := strings.TrimSuffix(path, ".json")
+	f, err := os.OpenFile(name[:strings.LastIndexByte(name, '.')]+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,8 @@ type sightings struct {
 	whole bool
 	// follow accepts what has changed.
 	follow bool
+	// refused is who has rejected a tool as it is now; "": nobody.
+	refused func(tool, digest string) string
 	// imitates says what a name is made to be taken for; "": nothing.
 	imitates func(name string) string
 }
@@ -46,6 +48,7 @@ func (f *pinFile) see(server, identity string, s *sightings) (now *pinFile, chan
 		f = &pinFile{Form: pinForm1, Server: server, Identity: identity, First: s.at}
 	}
 	next := *f
+	s.refused = f.refusals()
 	next.Tools = slices.Clone(f.Tools)
 	places := make(map[string]int, len(next.Tools))
 	for i := range next.Tools {
@@ -97,7 +100,7 @@ func (t *sighting) seen(had *pinEntry, first bool, s *sightings) *pinEntry {
 			return nil
 		}
 	}
-	now := &pinForm{Digest: t.digest, Definition: t.definition(), Findings: t.findings, Since: s.at}
+	now := &pinForm{Digest: t.digest, Definition: t.definition(), Findings: t.findings, Since: s.at, Rejected: s.refused(t.tool, t.digest)}
 	var why []string
 	if e.Accepted != nil {
 		why = append(why, "it is not what was accepted: "+changes(changedParts(e.Accepted.Definition, now.Definition)))
@@ -110,6 +113,8 @@ func (t *sighting) seen(had *pinEntry, first bool, s *sightings) *pinEntry {
 	}
 	e.Gone = false
 	switch {
+	case now.Rejected != "":
+		now.Why, e.Waiting = strings.Join(why, "; "), now
 	case first && len(why) == 0:
 		now.By, e.Accepted, e.Waiting = byFirstSight, now, nil
 	case s.follow && len(t.findings) == 0 && (len(why) == 0 || e.Accepted != nil):
@@ -129,44 +134,6 @@ func changes(parts []string) string {
 		return parts[0] + " has changed"
 	default:
 		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1] + " have changed"
-	}
-}
-
-// mostRenames bounds how many tools are compared with how many.
-const mostRenames = 200
-
-// renames points out which of the tools that wait may be one that is gone: it says
-// the same of itself, or takes the same and has a similar name.
-func (f *pinFile) renames() {
-	var gone []*pinEntry
-	for i := range f.Tools {
-		if e := &f.Tools[i]; e.Gone && e.Accepted != nil && len(gone) < mostRenames {
-			gone = append(gone, e)
-		}
-	}
-	if len(gone) == 0 {
-		return
-	}
-	for i, tried := 0, 0; i < len(f.Tools) && tried < mostRenames; i++ {
-		e := &f.Tools[i]
-		if e.Accepted != nil || e.Waiting == nil || e.Waiting.RenameOf != "" {
-			continue
-		}
-		tried++
-		for _, old := range gone {
-			parts := changedParts(old.Accepted.Definition, e.Waiting.Definition)
-			parts = slices.DeleteFunc(parts, func(p string) bool { return p == "name" || p == "title" })
-			same := len(parts) == 0
-			if !same && (slices.Contains(parts, "inputSchema") || !similar(old.Tool, e.Tool)) {
-				continue
-			}
-			form := *e.Waiting
-			form.RenameOf = old.Tool
-			e.Waiting = &form
-			if same {
-				break // none fits better
-			}
-		}
 	}
 }
 
@@ -195,6 +162,7 @@ func (f *pinFile) answer(tools map[string]string, by string, allow bool, at time
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}
+	next.refuse(tools, by, !allow)
 	return &next, nil
 }
 

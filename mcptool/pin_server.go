@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,7 +44,11 @@ type pinSum struct {
 func pinDefinition(raw json.RawMessage) json.RawMessage {
 	var all []pair
 	for _, part := range parts() {
-		if value, ok := member(raw, part); ok {
+		value, ok := member(raw, part)
+		if ok {
+			value = pinnedPart(part, value)
+		}
+		if value != nil {
 			all = append(all, pair{part, value})
 		}
 	}
@@ -56,7 +61,9 @@ func pinSumOf(raw json.RawMessage) *pinSum {
 	return &pinSum{"sha256:" + hex.EncodeToString(sum[:]), findingsOf(definition)}
 }
 
-// identity is what the pins of a server belong to, without the values of secrets.
+// identity is what the pins of a server belong to, as it is shown, without the values
+// of secrets. Its folder and its variables are a part of it that is not shown: servers
+// write them into what they say.
 func (s *server) identity() string {
 	if s.URL != "" {
 		return s.clean(s.URL)
@@ -73,7 +80,11 @@ func (s *server) identity() string {
 // pinFile is where they are. It stays where it is once it was used.
 func (s *server) pinFile() string {
 	if s.pins.file == "" {
-		s.pins.file = pinFileName(s.hub.Pins, s.Name, s.identity())
+		all := []string{s.identity(), s.Dir}
+		for _, variable := range slices.Sorted(slices.Values(s.Env)) {
+			all = append(all, s.clean(variable))
+		}
+		s.pins.file = pinFileName(s.hub.Pins, s.Name, all...)
 	}
 	return s.pins.file
 }
@@ -109,6 +120,7 @@ func (s *server) pin(ctx context.Context, c *catalogue) {
 	if kept == nil { // there was nothing to be seen
 		kept = &pinFile{}
 	}
+	unasked := s.unasked(kept, c)
 	states := make(map[string]*pinEntry, len(kept.Tools))
 	for i := range kept.Tools {
 		states[kept.Tools[i].Tool] = &kept.Tools[i]
@@ -139,7 +151,12 @@ func (s *server) pin(ctx context.Context, c *catalogue) {
 			if state == PinChanged && !e.Waiting.Since.Before(began) {
 				s.fault(faultTools, visibleLine(t.name, 80)+": "+why)
 			}
-			c.block(i, t, why+s.advice())
+			if unasked[t.name] {
+				why += " (the server has said something else to another process; it is asked about when it next says it here)"
+			} else {
+				why += s.advice()
+			}
+			c.block(i, t, why)
 		}
 	}
 	s.pins.fresh = fresh
@@ -196,97 +213,6 @@ func (c *catalogue) block(i int, t *listedTool, why string) {
 	again := *t
 	again.tool, again.why = nil, why
 	c.tools[i] = &again
-}
-
-// sighted notes what is seen, and asks about it where a person should look.
-func (s *server) sighted(ctx context.Context, c *catalogue) (*pinFile, error) {
-	const most = 4 // an answer may leave something to ask, and that be answered already
-	for range most {
-		kept, err := s.noted(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		if again, err := s.askPins(ctx, kept); err != nil || !again {
-			return kept, err
-		}
-	}
-	return s.noted(ctx, c)
-}
-
-// noted is what is kept after a catalogue was seen. It is written only if it is
-// something else than what was kept.
-func (s *server) noted(ctx context.Context, c *catalogue) (*pinFile, error) {
-	path := s.pinFile()
-	if err := s.readAgain(path); err != nil {
-		return nil, err
-	}
-	if next, changed := s.see(s.pins.kept, c); !changed && next.asksTheSame() && !next.Question.due(time.Now()) {
-		return s.pins.kept, nil
-	}
-	var over string // a question that is no longer to be answered
-	kept, info, err := changePins(path, func(had *pinFile) (*pinFile, error) {
-		next, changed := s.see(had, c)
-		next.renames()
-		over = next.question(time.Now().UTC())
-		if !changed && (had == nil || had.Question == next.Question) {
-			return nil, nil
-		}
-		return next, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.keep(kept, info)
-	if over != "" {
-		s.withdraw(ctx, over)
-	}
-	return s.pins.kept, nil
-}
-
-// keep remembers what is kept on the disk.
-func (s *server) keep(kept *pinFile, info os.FileInfo) {
-	if s.pins.kept = nil; kept != nil {
-		s.pins.kept = kept.light()
-	}
-	s.pins.info = info
-}
-
-// readAgain reads the pins, if they are not what they were when they were last read.
-func (s *server) readAgain(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		s.keep(nil, nil)
-		return nil
-	case err != nil:
-		return err
-	case s.pins.kept != nil && s.pins.info != nil && samePinFile(info, s.pins.info):
-		return nil
-	}
-	kept, info, err := readPins(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		s.keep(nil, nil)
-		return nil
-	}
-	if err != nil {
-		s.keep(nil, nil)
-		return err
-	}
-	if s.pins.info == nil { // the first time: this is how the server is reached now
-		now := time.Now()
-		if os.Chtimes(path, now, now) == nil { // only who asks for the last used cares
-			if again, err := os.Stat(path); err == nil && os.SameFile(again, info) && again.Size() == info.Size() {
-				info = again
-			}
-		}
-	}
-	s.keep(kept, info)
-	return nil
-}
-
-// samePinFile reports whether nobody has written a file since.
-func samePinFile(a, b os.FileInfo) bool {
-	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
 // see is what is to be kept after a catalogue was seen.

@@ -191,7 +191,7 @@ func TestPins(t *testing.T) {
 	t.Run("M4 the order of members and spaces are no change", func(t *testing.T) {
 		s := pinnedServer(t, t.TempDir(), nil, `{"name":"a","description":"d\u0065","inputSchema":{"type":"object","properties":{}}}`)
 		start(t, s.h)
-		s.now(`{"inputSchema":{"properties" : {},"type":"object"}, "_meta":{"x":1},"description":"de","name":"a"}`)
+		s.now(`{"inputSchema":{"properties" : {},"type":"object"}, "description":"de","name":"a"}`)
 		s.want("+a")
 	})
 	for part, def := range map[string]string{
@@ -439,27 +439,6 @@ func TestPins(t *testing.T) {
 		s := pinnedServer(t, dir, nil, plainTool("a"))
 		start(t, s.h)
 		s.want("-a")
-	})
-	t.Run("M4 another command is another server", func(t *testing.T) {
-		dir := t.TempDir()
-		s := pinnedServer(t, dir, nil, saysThat("a", "1"))
-		start(t, s.h)
-		closeHub(t, s.h)
-		other := pinnedServer(t, dir, nil, saysThat("a", "2"))
-		other.h.Servers[0].Command = []string{"/bin/s", "--more", "two words"}
-		start(t, other.h)
-		other.want("+a")
-		all, err := (&Pins{Dir: dir}).All()
-		if err != nil || len(all) != 2 || all[0].Identity != `/bin/s --more "two words"` {
-			t.Errorf("got %+v, %v, want two, the last used first", all, err)
-		}
-		closeHub(t, other.h)
-		back := pinnedServer(t, dir, nil, saysThat("a", "2"))
-		start(t, back.h)
-		back.want("-a")
-		if got, err := (&Pins{Dir: dir}).Of("s"); err != nil || got.Identity != "/bin/s" {
-			t.Errorf("got %+v, %v, want what it is reached by now", got, err)
-		}
 	})
 	t.Run("M4 forgotten pins are a first sight again", func(t *testing.T) {
 		s := pinnedServer(t, t.TempDir(), nil, saysThat("a", "1"))

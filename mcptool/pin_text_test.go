@@ -55,7 +55,10 @@ func TestFindings(t *testing.T) {
 		{"a comment that does not end", `{"title":"<!-- x"}`, []string{"title: an HTML comment, which many programs do not show: x"}},
 		{"a comment with escapes", `{"title":"\u003c!--x-->"}`, []string{"title: an HTML comment, which many programs do not show: x"}},
 		{"in annotations", `{"annotations":{"title":"a\u200e"}}`, []string{"annotations.title: <U+200E> changes the direction of the text"}},
-		{"in what is not pinned", `{"_meta":{"x":"a\u200e"}}`, nil},
+		{"in _meta", `{"_meta":{"x":"a\u200e"}}`, []string{"_meta.x: <U+200E> changes the direction of the text"}},
+		{"in icons", `{"icons":[{"src":"data:<!-- x -->"}]}`, []string{"icons[0].src: an HTML comment, which many programs do not show: x"}},
+		{"in execution", `{"execution":{"taskSupport":"a\u0000"}}`, []string{"execution.taskSupport: <U+0000> is a control character"}},
+		{"in what no client is sent", `{"other":{"x":"a\u200e"}}`, nil},
 	} {
 		t.Run("M4 "+tt.name, func(t *testing.T) {
 			if got := pinSumOf(json.RawMessage(tt.def)).findings; !slices.Equal(got, tt.want) {

@@ -3,6 +3,7 @@ package mcptool
 import (
 	"context"
 	"errors"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -17,21 +18,21 @@ import (
 func apart(started *[]*exec.Cmd) func(context.Context, *exec.Cmd) (*Child, error) {
 	return func(_ context.Context, cmd *exec.Cmd) (*Child, error) {
 		*started = append(*started, cmd)
-		real := exec.Command(cmd.Args[0], cmd.Args[1:]...)
-		real.Env, real.Dir, real.Stdin, real.Stdout, real.Stderr = cmd.Env, cmd.Dir, cmd.Stdin, copying{cmd.Stdout}, copying{cmd.Stderr}
-		if err := real.Start(); err != nil {
+		run := exec.Command(cmd.Args[0], cmd.Args[1:]...)
+		run.Env, run.Dir, run.Stdin, run.Stdout, run.Stderr = cmd.Env, cmd.Dir, cmd.Stdin, copying{cmd.Stdout}, copying{cmd.Stderr}
+		if err := run.Start(); err != nil {
 			return nil, err
 		}
-		return &Child{Isolation: "namespace, for a test", Wait: real.Wait, Stop: func(kill bool) {
+		return &Child{Isolation: "namespace, for a test", Wait: run.Wait, Stop: func(kill bool) {
 			if kill {
-				_ = real.Process.Kill() // it may be gone
+				_ = run.Process.Kill() // it may be gone
 			}
 		}}, nil
 	}
 }
 
 // copying hides that a writer is a file, which would be handed on.
-type copying struct{ w interface{ Write([]byte) (int, error) } }
+type copying struct{ w io.Writer }
 
 func (c copying) Write(b []byte) (int, error) { return c.w.Write(b) }
 
@@ -124,7 +125,9 @@ func TestIsolated(t *testing.T) {
 	}
 	t.Run("N2 where the operator wrote that a plain process will do, it is one, and the record says so", func(t *testing.T) {
 		s := logging(t)
-		s.Start = func(context.Context, *exec.Cmd) (*Child, error) { return &Child{Isolation: "in-process, as nothing else can be had"}, nil }
+		s.Start = func(context.Context, *exec.Cmd) (*Child, error) {
+			return &Child{Isolation: "in-process, as nothing else can be had"}, nil
+		}
 		h := &Hub{Runtime: allowAll(), Servers: []Server{s}}
 		start(t, h)
 		if got := h.Runtime.Session(tool.Caller{}).Call(t.Context(), "old__pid", "{}"); got.Err != nil {

@@ -12,10 +12,13 @@ import (
 
 const methodCall = "tools/call"
 
-// run is the Run of a server's tool, by the server's own name for it.
-func (s *server) run(ctx context.Context, name string, a tool.Args) (tool.Result, error) {
+// run is the Run of a server's tool, as the server defined it.
+func (s *server) run(ctx context.Context, as *tool.Info, a tool.Args) (tool.Result, error) {
 	if err := s.tooMuch(a); err != nil {
 		return tool.Result{}, err
+	}
+	if err := s.current(ctx, as); err != nil {
+		return tool.Result{}, s.failure(ctx, err)
 	}
 	x := exchangeFrom(ctx)
 	if x == nil {
@@ -23,7 +26,7 @@ func (s *server) run(ctx context.Context, name string, a tool.Args) (tool.Result
 		defer done()
 		x = own
 	}
-	result, err := s.do(ctx, x, methodCall, callParams(x.params(), name, a))
+	result, err := s.do(ctx, x, methodCall, callParams(x.params(), as.Name, a))
 	if err == nil {
 		if err := s.tooLarge(result); err != nil {
 			return tool.Result{}, err
@@ -74,6 +77,10 @@ func (s *server) failure(ctx context.Context, err error) error {
 		e.Text = fmt.Sprintf("Server %s cannot be isolated as it must be here, so it does not run. Nothing was done.", s.Name)
 	case errors.Is(err, errBusy):
 		e.Text = fmt.Sprintf("Server %s has no room for this call: too many of this or other clients wait for input, or keep it busy. Nothing was done. Try again later.", s.Name)
+	case errors.Is(err, errNotCurrent):
+		e.Text = fmt.Sprintf("This tool of server %s has changed, or is gone, since the call was made or allowed. Nothing was done. List the tools anew.", s.Name)
+	case errors.Is(err, errUnlisted):
+		e.Text = fmt.Sprintf("Server %s has not said in time what its tools are now. Nothing was done. Try again later.", s.Name)
 	case errors.Is(err, errUnreachable), errors.Is(err, errUnsent):
 		e.Text = fmt.Sprintf("Server %s cannot be reached now. Nothing was done.", s.Name)
 	case errors.Is(err, errExpired):

@@ -154,8 +154,8 @@ func (s *server) change(what string) {
 	s.mu.Lock()
 	s.changes[what]++
 	s.changed[what] = true
-	for method, of := range listMethods() {
-		if of.what == what {
+	for method := range s.lists {
+		if listMethods()[method].what == what {
 			delete(s.lists, method)
 		}
 	}

@@ -162,16 +162,17 @@ const (
 )
 
 // failingOf judges how a request ended. What a server answers is an answer, also
-// where it is an error.
+// where it is an error, or too long.
 func failingOf(ctx context.Context, err error) (why string, kind failing) {
 	late := (*timeoutError)(nil)
 	switch {
-	case err == nil, errors.As(err, new(*Fault)):
+	case err == nil, errors.As(err, new(*Fault)), errors.Is(err, errLong):
 		return "", answeredWell
 	case errors.As(err, &late):
 		return fmt.Sprintf("got no answer within %s", late.after), wasLate
 	case ctx.Err() != nil, errors.Is(err, errUnauthorized), errors.Is(err, errBusy), errors.Is(err, errExpired), errors.Is(err, errNoInput),
-		errors.As(err, new(*downError)), errors.Is(err, errClosed), errors.Is(err, errLaneClosed), errors.Is(err, errWardClosed), unsafely(err):
+		errors.As(err, new(*downError)), errors.Is(err, errClosed), errors.Is(err, errLaneClosed), errors.Is(err, errWardClosed), errors.Is(err, errNotCurrent),
+		errors.Is(err, errUnlisted), unsafely(err):
 		return "", saidNothing
 	case errors.Is(err, errUnreachable):
 		return "could not reach it", wasLost

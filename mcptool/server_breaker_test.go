@@ -117,7 +117,7 @@ func TestBreaker(t *testing.T) {
 			m := inMood("late")
 			h, call := begin(t, m, func(s *Server) { s.BreakerAfter, s.BreakerPause = 2, time.Minute })
 			for range 2 {
-				call()
+				_ = call()
 			}
 			for _, pause := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, longBreak, longBreak} {
 				if err := call(); err == nil || !strings.Contains(err.Text, "next try in "+pause.String()) {
@@ -141,7 +141,7 @@ func TestBreaker(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := inMood("late")
 			h, call := begin(t, m, func(s *Server) { s.BreakerAfter = 1 })
-			call()
+			_ = call()
 			time.Sleep(breakerPause)
 			p, err := h.server("s").pass()
 			if err != nil || !p.probe {
@@ -195,7 +195,7 @@ func TestBreaker(t *testing.T) {
 			}
 			for range breakerAfter - 1 {
 				time.Sleep(oneLoss)
-				call()
+				_ = call()
 			}
 			if got := h.Status()[0].Paused; !strings.HasPrefix(got, "5 calls in a row lost the connection (") {
 				t.Errorf("got %q, want it to be left alone", got)

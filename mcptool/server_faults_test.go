@@ -2,6 +2,9 @@ package mcptool
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +109,31 @@ func TestLongDefinitionNotKept(t *testing.T) {
 	for _, d := range s.tools.tools {
 		if cap(d.raw) > 4<<10 || cap(d.tidy) > 4<<10 {
 			t.Errorf("%s: got %d and %d bytes that are kept, want those of a short one", d.name, cap(d.raw), cap(d.tidy))
+		}
+	}
+}
+
+func TestRememberOnce(t *testing.T) {
+	s := pinnedServer(t, "", nil, plainTool("x"))
+	s.h.Cache = t.TempDir()
+	start(t, s.h)
+	file := s.h.server("s").cacheFile()
+	for _, step := range []struct {
+		name  string
+		tools []string
+		wrote bool
+	}{
+		{"the same list", []string{plainTool("x")}, false},
+		{"another", []string{plainTool("x"), plainTool("y")}, true},
+		{"the same again", []string{plainTool("x"), plainTool("y")}, false},
+		{"the first", []string{plainTool("x")}, true},
+	} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		s.now(step.tools...)
+		if _, err := os.Stat(file); (err == nil) != step.wrote {
+			t.Errorf("M1 %s: written: %v, want %v", step.name, err == nil, step.wrote)
 		}
 	}
 }

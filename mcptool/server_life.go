@@ -2,6 +2,7 @@ package mcptool
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,15 +46,18 @@ type server struct {
 	lacks    [2]bool   // eras that it was found not to speak, since it was last reached
 	link     link      // the hub's own; nil: none now
 	tools    catalogue
-	lists    map[string]heldList // by method
-	changes  map[string]int      // of each list, ever
-	changed  map[string]bool     // lists, not looked at yet
-	toldOne  bool                // a client, that its tools have changed
-	faults   faultNotes
-	breaker  breaker
-	lanes    map[audience]*lane
-	children int // processes of clients
-	closed   bool
+	// remembered is a digest of what was last kept on the disk.
+	remembered [sha256.Size]byte
+	lists      map[string]heldList // by method
+	changes    map[string]int      // of each list, ever
+	changed    map[string]bool     // lists, not looked at yet
+	toldOne    bool                // a client, that its tools have changed
+	judged     bool                // tools are what it listed in this process, not the last time
+	faults     faultNotes
+	breaker    breaker
+	lanes      map[audience]*lane
+	children   int // processes of clients
+	closed     bool
 }
 
 func newServer(h *Hub, s Server) *server {

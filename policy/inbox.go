@@ -44,6 +44,9 @@ type Question struct {
 	// Here: only the process that asked can go on with the call. Where that is gone
 	// the question is over.
 	Here bool `json:"here,omitempty"`
+	// Again: it belongs to no turn. Whoever makes the same call again, for the same
+	// principal, goes on from it, in whichever process.
+	Again bool `json:"again,omitempty"`
 	// Note is a remark to show, such as NoteEarly.
 	Note string `json:"note,omitempty"`
 	// Wants is what a running tool asks; "": whether the call may run.
@@ -167,6 +170,9 @@ type Inbox interface {
 	// [ErrNotAsked], [ErrUsed], [ErrExpired], or [ErrRejected] where the answer
 	// that was used is no. One that was withdrawn is used.
 	Find(ctx context.Context, id string) (Question, error)
+	// Again lists the questions of a digest that are Again and whose answer can
+	// still come or be used: those with an answer first, then as Pending does.
+	Again(ctx context.Context, digest string) ([]Question, error)
 	// Pending lists what is not answered, oldest first: by the time of asking,
 	// then in the order of arrival.
 	Pending(context.Context) ([]Question, error)

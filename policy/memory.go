@@ -234,14 +234,37 @@ func (m *Memory) Pending(context.Context) ([]Question, error) {
 			waiting = append(waiting, a)
 		}
 	}
-	slices.SortFunc(waiting, func(a, b *asked) int {
+	return inOrder(waiting), nil
+}
+
+// Again lists the questions of a digest that equal calls go on from.
+func (m *Memory) Again(_ context.Context, digest string) ([]Question, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	var answered, waiting []*asked
+	for _, a := range m.byID {
+		switch {
+		case a.Digest != digest || !a.Again || a.used || a.over(now):
+		case a.answer == nil:
+			waiting = append(waiting, a)
+		default:
+			answered = append(answered, a)
+		}
+	}
+	return append(inOrder(answered), inOrder(waiting)...), nil
+}
+
+// inOrder are questions by the time of asking, then in the order of arrival.
+func inOrder(all []*asked) []Question {
+	slices.SortFunc(all, func(a, b *asked) int {
 		return cmp.Or(a.Asked.Compare(b.Asked), cmp.Compare(a.place, b.place))
 	})
 	var list []Question
-	for _, a := range waiting {
+	for _, a := range all {
 		list = append(list, a.clone())
 	}
-	return list, nil
+	return list
 }
 
 // Watch tells of answers.

@@ -12,7 +12,7 @@ import (
 
 func TestHome(t *testing.T) {
 	t.Parallel()
-	t.Run("Y2 a state directory is for its user only, and keeps itself out of git", func(t *testing.T) {
+	t.Run("Y2 a state directory is for its user only, and keeps itself out of git and of searches", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "a", ".ferrule")
 		for range 2 {
 			file, err := store.Home(dir)
@@ -24,8 +24,10 @@ func TestHome(t *testing.T) {
 		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
 			t.Errorf("mode %v, %v", info.Mode(), err)
 		}
-		if text, err := os.ReadFile(filepath.Join(dir, ".gitignore")); err != nil || string(text) != "*\n" {
-			t.Errorf(".gitignore: %q, %v", text, err)
+		for _, name := range []string{".gitignore", ".ignore", ".rgignore"} {
+			if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(text) != "*\n" {
+				t.Errorf("%s: %q, %v", name, text, err)
+			}
 		}
 	})
 	t.Run("Y2 one that others can come into is refused", func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
@@ -263,6 +264,23 @@ func (s *Store) Find(ctx context.Context, id string) (policy.Question, error) {
 		return nil
 	})
 	return q, err
+}
+
+// Again lists the questions of a digest that equal calls go on from.
+func (s *Store) Again(ctx context.Context, digest string) ([]policy.Question, error) {
+	scan := func(rows *sql.Rows) (policy.Question, error) {
+		var id, body string
+		if err := rows.Scan(&id, &body); err != nil {
+			return policy.Question{}, err
+		}
+		return unsealQuestion(id, digest, body)
+	}
+	all, err := list(ctx, s, "again", scan,
+		`SELECT id, body FROM questions WHERE digest = ? AND over = '' AND (expires = '' OR expires > ?) ORDER BY answer IS NULL, asked, place`, digest, writeTime(s.now()))
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(q policy.Question) bool { return !q.Again }), nil
 }
 
 // Pending lists what can still be answered, oldest first.

@@ -119,6 +119,8 @@ CREATE INDEX blobs_put ON blobs (put);
 ALTER TABLE log_writers ADD COLUMN jotted INTEGER NOT NULL DEFAULT 0; -- the number of the last line that was appended
 `, `
 ALTER TABLE questions ADD COLUMN owner TEXT NOT NULL DEFAULT ''; -- who alone goes on with the call; '': whoever does
+`, `
+CREATE INDEX questions_digest ON questions (digest) WHERE over = ''; -- that an equal call may go on from
 `}
 }
 

@@ -51,6 +51,7 @@ func Inbox(t *testing.T, open func(t *testing.T) policy.Inbox) {
 		{"P5 of many lasting answers at once one is kept as a rule", inbox.lastsOfMany},
 		{"P5 what goes in and comes out is shared with nobody", inbox.unshared},
 		{"P6 find: in each state", inbox.finds},
+		{"P6 who makes a call again finds its questions, and no others", inbox.madeAgain},
 		{"P4 what is listed and found is what was asked", inbox.whole},
 		{"P6 what is not answered is listed, oldest first", inbox.pending},
 		{"P6 a watcher hears of each answer, until it stops", inbox.watched},

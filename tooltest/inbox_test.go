@@ -35,6 +35,7 @@ func faultyInboxes() map[string]struct {
 		"tells nobody":     {func() policy.Inbox { return &tellsNobody{} }, "P6_a_watcher_hears_of_each_answer"},
 		"never stops":      {func() policy.Inbox { return &neverStops{} }, "P6_a_watcher_hears_of_each_answer"},
 		"finds everything": {func() policy.Inbox { return &findsAll{asked: make(map[string]policy.Question)} }, "P6_find"},
+		"any of a digest":  {func() policy.Inbox { return &anyOfDigest{} }, "P6_who_makes_a_call_again"},
 		"keeps seconds":    {func() policy.Inbox { return &keepsSeconds{} }, "P4_what_is_listed_and_found"},
 		"lends its memory": {func() policy.Inbox { return &lends{} }, "P5_what_goes_in_and_comes_out"},
 		"drops a field":    {func() policy.Inbox { return &dropsField{} }, "P4_what_is_listed_and_found"},
@@ -144,6 +145,14 @@ func (i *findsAll) Find(_ context.Context, id string) (policy.Question, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.asked[id], nil
+}
+
+// anyOfDigest gives questions of turns to who makes the call again.
+type anyOfDigest struct{ policy.Memory }
+
+func (i *anyOfDigest) Ask(ctx context.Context, q policy.Question) error {
+	q.Again = true
+	return i.Memory.Ask(ctx, q)
 }
 
 type keepsSeconds struct{ policy.Memory }

@@ -192,6 +192,9 @@ func (p *program) rewriteClient(m mcpClient, c rewrite, rules string, f connecti
 		switch {
 		case (err != nil || comments) && f.hook:
 			return noHook(rules, err)
+		case f.hook && !bytes.Equal(r.now, r.old):
+			p.hooksOff(rules, r.now)
+			changes = append(changes, r)
 		case err != nil || comments:
 			p.complain(fmt.Sprintf("ferrule: %s stays as it is (it has comments, or cannot be read): add %q to permissions.allow by hand, or %s asks too", rules, allowLine, m.title))
 		case !bytes.Equal(r.now, r.old):

@@ -47,7 +47,7 @@ func (p *program) disconnectClient(_ context.Context, m mcpClient, f connecting)
 				}
 				back, err := withoutAllow(now)
 				if err == nil {
-					back, err = withoutHook(back)
+					back, err = withoutHook(back, was)
 				}
 				return back, false, err
 			})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +23,8 @@ const hookClient = "claude-code"
 
 // hooking are the flags of hook.
 type hooking struct {
-	wait time.Duration
+	wait   time.Duration
+	within time.Duration // a decision, beside waiting; see deciding
 }
 
 // deciding is how long a decision may take beside waiting for a person: far below
@@ -30,11 +32,15 @@ type hooking struct {
 // unless the client's file says so.
 const deciding = 20 * time.Second
 
+// givingUp is how much longer it may take where something does not heed the end of that:
+// a file on a disk that does not answer.
+const givingUp = 5 * time.Second
+
 // maxWait is how long a hook waits for a person, at most.
 const maxWait = 24 * time.Hour
 
 func (p *program) hookCommand() *cobra.Command {
-	var f hooking
+	f := hooking{within: deciding}
 	cmd := &cobra.Command{
 		Use:   "hook claude-code [DIR]",
 		Short: "Answer a client that asks whether its own tools may run",
@@ -46,7 +52,7 @@ other call, and it is on the record. The client runs the tool itself.
 Where a person must be asked the client asks its user; with --wait the question is
 put to ` + "`ferrule approvals`" + ` instead. In modes in which the client asks nobody (auto,
 dontAsk, bypassPermissions) such a call is denied. DIR is the workspace, else
-$CLAUDE_PROJECT_DIR, else the folder that the client is in.
+$CLAUDE_PROJECT_DIR is; where neither is given the call is denied.
 
 ` + "`ferrule connect claude-code --hook`" + ` writes it into the client's settings. The exit
 status is 0 where the answer is printed, and 2, which blocks the call, for everything
@@ -74,11 +80,27 @@ else.`,
 	return cmd
 }
 
-// hook answers one event. Whatever goes wrong blocks the call.
+// hook answers one event. Whatever goes wrong blocks the call: also what never ends, of
+// which nobody waits for the end. The client lets a call through whose hook it had to
+// end itself.
 func (p *program) hook(ctx context.Context, f hooking, dir []string) error {
 	outlivePipe()
-	bounded, cancel := context.WithTimeoutCause(ctx, deciding+f.wait, fmt.Errorf("it took longer than %s", deciding+f.wait))
+	bounded, cancel := context.WithTimeoutCause(ctx, f.within+f.wait, fmt.Errorf("it took longer than %s", f.within+f.wait))
 	defer cancel()
+	answered := make(chan error, 1)
+	go func() { answered <- p.hookEvent(bounded, f, dir) }()
+	over := time.NewTimer(f.within + f.wait + min(givingUp, f.within))
+	defer over.Stop()
+	select {
+	case err := <-answered:
+		return err
+	case <-over.C:
+		return &status{statusUsage, fmt.Errorf("hook: the call is blocked: no decision within %s: is a disk, or a file that should be one, not answering?", f.within+f.wait)}
+	}
+}
+
+// hookEvent answers one event.
+func (p *program) hookEvent(bounded context.Context, f hooking, dir []string) error {
 	text, err := p.hookInput(bounded)
 	if err != nil {
 		return p.answerHook(hookVerdict{Decision: hookDenies, Reason: "Ferrule could not read the call, so it is denied: " + err.Error()})
@@ -103,15 +125,20 @@ func (p *program) hook(ctx context.Context, f hooking, dir []string) error {
 	return nil
 }
 
-// hookDir has the program work where the client's project is. Where the client's
-// shell stands comes last: calls change that.
-func (p *program) hookDir(ev hookEvent, dir []string) error {
-	if len(dir) == 0 {
-		if at := cmp.Or(p.env("CLAUDE_PROJECT_DIR"), ev.Dir); at != "" {
-			dir = []string{at}
-		}
+// hookDir has the program work where the client's project is. That is never where the
+// client's shell stands: calls change that, and the rules would be those of any folder.
+func (p *program) hookDir(dir []string) error {
+	at := p.env("CLAUDE_PROJECT_DIR")
+	if len(dir) > 0 {
+		at = dir[0]
 	}
-	return p.in(dir)
+	switch {
+	case at == "":
+		return errors.New("got no folder, want the project's: CLAUDE_PROJECT_DIR is not set, so write its path behind `ferrule hook " + hookClient + "`")
+	case !filepath.IsAbs(at):
+		return fmt.Errorf("got the folder %s, want its whole path: calls change where this begins", at)
+	}
+	return p.in([]string{at})
 }
 
 // ofGateway reports whether a call goes to Ferrule's own server, which judges it.
@@ -123,12 +150,15 @@ func (p *program) hookBefore(ctx context.Context, f hooking, ev hookEvent, dir [
 		return hookVerdict{Decision: hookAllows, Reason: "Ferrule's gateway judges this call when it gets there."}
 	}
 	deny := func(err error) hookVerdict {
-		if cause := context.Cause(ctx); cause != nil {
+		switch cause := context.Cause(ctx); {
+		case errors.Is(cause, context.Canceled):
+			err = errors.New("it was ended before")
+		case cause != nil:
 			err = cause
 		}
 		return hookVerdict{Decision: hookDenies, Reason: "Ferrule could not decide, so the call is denied: " + strings.TrimSpace(err.Error())}
 	}
-	if err := p.hookDir(ev, dir); err != nil {
+	if err := p.hookDir(dir); err != nil {
 		return deny(err)
 	}
 	j := &hookJudge{p: p, ev: ev, f: f}
@@ -179,12 +209,12 @@ func (j *hookJudge) decide(ctx context.Context, h *host) (hookVerdict, error) {
 			name = r.Name
 		}
 	}
-	given := tool.Call{ID: j.ev.Use, Name: name, Input: j.ev.Input}
+	given := tool.Call{ID: j.ev.Use, Name: name, Input: j.call.input()}
 	options := ferrule.TurnOptions{HandBack: true}
 	caller := tool.Caller{Session: j.ev.Session, Client: hookClient, Agent: j.ev.Agent, Attended: true}
 	if j.f.wait > 0 {
 		caller.Run = leftRun
-		left, err := h.left(ctx, j.p.now(), hookClient, j.ev.Session, name, string(j.ev.Input))
+		left, err := h.left(ctx, j.p.now(), hookClient, j.ev.Session, name, string(given.Input))
 		if err != nil {
 			return hookVerdict{}, err
 		}
@@ -286,6 +316,7 @@ func asksItsUser(mode string) bool {
 
 // changed are arguments that are others than those given; nil: they are the same.
 func (j *hookJudge) changed(now string) []byte {
+	now = withoutPlace(now)
 	if given := cmp.Or(string(j.ev.Input), "{}"); schema.Canonical(now) == schema.Canonical(given) {
 		return nil
 	}

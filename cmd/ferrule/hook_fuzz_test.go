@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -72,10 +74,14 @@ func FuzzHookLine(f *testing.F) {
 		if _, there := ourEntry(with); !there || !json.Valid(with) {
 			t.Fatalf("%q: got %q, want the hook in it", text, with)
 		}
-		if again, err := withHook(with, "other hook claude-code", 0); err != nil || string(again) != string(with) {
+		if again, err := withHook(with, "ferrule hook claude-code x", 0); err != nil || string(again) != string(with) {
 			t.Errorf("%q: got %q, %v, want it as it was: the hook is there", with, again, err)
 		}
-		out, err := withoutHook(with)
+		other, err := withHook(with, "other hook claude-code", time.Minute)
+		if e, _ := ourEntry(other); err != nil || e.Command != "other hook claude-code" || e.Timeout != 120 || bytes.Contains(other, []byte("ferrule hook claude-code x")) {
+			t.Errorf("%q: got %q, %v, want the other in its place", with, other, err)
+		}
+		out, err := withoutHook(with, nil)
 		if _, there := ourEntry(out); err != nil || there || !json.Valid(out) {
 			t.Errorf("%q: got %q, %v, want no hook in it", with, out, err)
 		}

@@ -146,3 +146,45 @@ func TestHookOffers(t *testing.T) {
 		})
 	}
 }
+
+func TestHookSearches(t *testing.T) {
+	t.Parallel()
+	l := decisions(t, "", []hookAsk{{"Y2 the state is made", "TodoRead", `{}`, "allow"}})
+	l.write(t, ".ferrule/logins/key", "secret\n")
+	l.write(t, ".ferrule/secrets/GITHUB", "secret\n")
+	for _, tt := range []hookAsk{
+		{"Y2 the state is not searched by a glob", "Grep", `{"pattern":".","glob":"**/key","output_mode":"content"}`, "ask"},
+		{"Y2 nor by its folder's", "Grep", `{"pattern":".","glob":"**/logins/*","output_mode":"content"}`, "ask"},
+		{"Y2 nor by one that hides a letter", "Grep", `{"pattern":".","glob":".f[e]rrule/logins/*","output_mode":"content"}`, "ask"},
+		{"Y2 nor by one of everything", "Grep", `{"pattern":".","glob":"*","output_mode":"content"}`, "ask"},
+		{"Y2 nor by one of several", "Grep", `{"pattern":".","glob":"*.go,GIT*"}`, "ask"},
+		{"Y2 nor by one in braces", "Grep", `{"pattern":".","glob":"**/{key,x}"}`, "ask"},
+		{"Y2 nor by one that cannot be read", "Grep", `{"pattern":".","glob":"{a"}`, "ask"},
+		{"Y2 nor by its name", "Grep", `{"pattern":".","glob":".ferrule/**"}`, "deny"},
+		{"Y2 nor are its names looked for", "Glob", `{"pattern":".f*/**"}`, "ask"},
+		{"Y2 nor anywhere", "Glob", `{"pattern":"**/.f?rrule/*"}`, "ask"},
+		{"Y2 it is passed over where no glob fits it", "Grep", `{"pattern":".","glob":"*.go","output_mode":"content"}`, "allow"},
+		{"Y2 and one that leaves it out", "Grep", `{"pattern":".","glob":"!.ferrule/**","output_mode":"content"}`, "allow"},
+		{"Y2 and where there is none", "Grep", `{"pattern":".","output_mode":"content"}`, "allow"},
+		{"Y2 and where the search begins beside it", "Grep", `{"pattern":".","path":"$DIR/src","glob":"*","output_mode":"content"}`, "allow"},
+		{"Y2 names of everything are shown", "Glob", `{"pattern":"**/*"}`, "allow"},
+		{"Y2 a pattern that is searched for is no glob", "Grep", `{"pattern":"\\.ferrule"}`, "allow"},
+	} {
+		t.Run(tt.about, func(t *testing.T) {
+			if got := l.before(t, tt.tool, tt.input, "default"); got.Decision != tt.want {
+				t.Errorf("%s %s: got %+v, want %s", tt.tool, tt.input, got, tt.want)
+			}
+		})
+	}
+	t.Run("Y2 a key that lies in the workspace is not shown", func(t *testing.T) {
+		t.Parallel()
+		l := newHookLab(t, "listen: {tls: {key: keys/k.pem, cert: keys/c.pem}}\n")
+		l.write(t, "keys/k.pem", "secret\n")
+		l.write(t, "keys/c.pem", "x\n")
+		for input, want := range map[string]string{`{"pattern":".","output_mode":"content"}`: "ask", `{"pattern":"."}`: "allow"} {
+			if got := l.before(t, "Grep", input, "default"); got.Decision != want {
+				t.Errorf("%s: got %+v, want %s", input, got, want)
+			}
+		}
+	})
+}

@@ -19,7 +19,7 @@ func (p *program) hookAfter(ctx context.Context, ev hookEvent, dir []string) err
 	if ofGateway(ev.Tool) { // it is on the record
 		return nil
 	}
-	if err := p.hookDir(ev, dir); err != nil {
+	if err := p.hookDir(dir); err != nil {
 		return &status{statusUsage, fmt.Errorf("hook: %w", err)}
 	}
 	c, err := p.load()

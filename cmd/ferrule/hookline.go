@@ -14,32 +14,6 @@ import (
 // settings, whatever flags somebody has added to it.
 const hookWords = " hook " + hookClient
 
-// hookTimes are the events that the hook is for, and how many seconds the client
-// gives it: more than it takes itself, so that it always answers.
-func hookTimes() []struct {
-	event   string
-	seconds int
-} {
-	return []struct {
-		event   string
-		seconds int
-	}{{beforeUse, 60}, {afterUse, 30}}
-}
-
-// hookEntry is a command in a client's settings. OnFailure has one that could not
-// answer block the call; versions of the client that do not know it pass it over.
-type hookEntry struct {
-	Type      string `json:"type"`
-	Command   string `json:"command"`
-	Timeout   int    `json:"timeout"`
-	OnFailure string `json:"onFailure,omitempty"`
-}
-
-type hookGroup struct {
-	Matcher string      `json:"matcher"`
-	Hooks   []hookEntry `json:"hooks"`
-}
-
 // hookLine is the command that the client runs, in its shell.
 func (p *program) hookLine(f connecting) string {
 	line := quoted(p.selfName()) + hookWords
@@ -81,103 +55,87 @@ func hookGroups(text []byte, event string) (hooks json.RawMessage, groups []json
 	return hooks, groups, nil
 }
 
-// ours reports whether a command of settings is the hook of this program.
-func ours(entry json.RawMessage) bool {
-	var e struct {
-		Command string `json:"command"`
-	}
-	return json.Unmarshal(entry, &e) == nil && strings.Contains(e.Command+" ", hookWords+" ")
-}
-
-// entriesOf are the commands of a group.
-func entriesOf(group json.RawMessage) (list []json.RawMessage) {
-	var g struct {
-		Hooks []json.RawMessage `json:"hooks"`
-	}
-	if json.Unmarshal(group, &g) != nil {
-		return nil
-	}
-	return g.Hooks
-}
-
-// ourEntry is this program's hook in settings.
-func ourEntry(text []byte) (e hookEntry, there bool) {
-	_, groups, err := hookGroups(text, beforeUse)
-	if err != nil {
-		return e, false
-	}
-	for _, g := range groups {
-		for _, raw := range entriesOf(g) {
-			if ours(raw) && json.Unmarshal(raw, &e) == nil {
-				return e, true
-			}
-		}
-	}
-	return e, false
-}
-
-// withHook is the text of settings with the hook in it. One that is there stays as
-// it is.
+// withHook is the text of settings with the hook in it. One that is there, and does
+// what it should, stays as it is; another one of this program goes.
 func withHook(text []byte, line string, wait time.Duration) ([]byte, error) {
 	for _, t := range hookTimes() {
+		want := wantedEntry(t.event, line, t.seconds, wait)
 		hooks, groups, err := hookGroups(text, t.event)
 		if err != nil {
 			return nil, err
 		}
-		there := false
+		there, good := false, true
 		for _, g := range groups {
-			for _, e := range entriesOf(g) {
-				there = there || ours(e)
-			}
+			has, faults := lacks(g, want)
+			there, good = there || has, good && len(faults) == 0
 		}
-		if there {
+		if there && good {
 			continue
 		}
-		e := hookEntry{Type: "command", Command: line, Timeout: t.seconds}
-		if t.event == beforeUse { // it must never be ended while it waits: that would block nothing
-			e.OnFailure, e.Timeout = "block", t.seconds+int(wait/time.Second)
-		}
-		raw, err := json.Marshal(hookGroup{Matcher: "*", Hooks: []hookEntry{e}})
+		others, err := othersOf(groups)
 		if err != nil {
 			return nil, err
 		}
-		if text, err = putGroups(text, hooks, t.event, append(groups, raw)); err != nil {
+		raw, err := json.Marshal(hookGroup{Matcher: "*", Hooks: []hookEntry{want}})
+		if err != nil {
+			return nil, err
+		}
+		if text, err = putGroups(text, hooks, t.event, append(others, raw)); err != nil {
 			return nil, err
 		}
 	}
 	return text, nil
 }
 
-// withoutHook takes the hook out, and leaves every other.
-func withoutHook(text []byte) ([]byte, error) {
+// othersOf are groups without the hook of this program.
+func othersOf(groups []json.RawMessage) (rest []json.RawMessage, err error) {
+	rest = make([]json.RawMessage, 0, len(groups))
+	for _, g := range groups {
+		var others []json.RawMessage
+		entries := entriesOf(g)
+		for _, e := range entries {
+			if !ours(e) {
+				others = append(others, e)
+			}
+		}
+		switch {
+		case len(others) == len(entries):
+		case len(others) == 0:
+			continue
+		default:
+			list, err := indented(others)
+			if err != nil {
+				return nil, err
+			}
+			if g, err = put(g, "hooks", list); err != nil {
+				return nil, err
+			}
+		}
+		rest = append(rest, g)
+	}
+	return rest, nil
+}
+
+// withoutHook takes the hook out, and leaves every other; one of this program that was
+// there before comes back.
+func withoutHook(text, was []byte) ([]byte, error) {
 	for _, t := range hookTimes() {
 		hooks, groups, err := hookGroups(text, t.event)
 		if err != nil {
 			return nil, err
 		}
-		rest := make([]json.RawMessage, 0, len(groups))
-		for _, g := range groups {
-			var others []json.RawMessage
-			entries := entriesOf(g)
-			for _, e := range entries {
-				if !ours(e) {
-					others = append(others, e)
-				}
+		rest, err := othersOf(groups)
+		if err != nil {
+			return nil, err
+		}
+		_, old, err := hookGroups(plainOf(was), t.event)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range old {
+			if has, _ := lacks(g, hookEntry{}); has {
+				rest = append(rest, g)
 			}
-			switch {
-			case len(others) == len(entries):
-			case len(others) == 0:
-				continue
-			default:
-				list, err := indented(others)
-				if err != nil {
-					return nil, err
-				}
-				if g, err = put(g, "hooks", list); err != nil {
-					return nil, err
-				}
-			}
-			rest = append(rest, g)
 		}
 		if len(rest) == len(groups) && bytes.Equal(bytes.Join(asBytes(rest), nil), bytes.Join(asBytes(groups), nil)) {
 			continue
@@ -201,16 +159,27 @@ func putGroups(text []byte, hooks json.RawMessage, event string, groups []json.R
 	if err != nil {
 		return nil, err
 	}
-	if hooks == nil {
-		hooks = json.RawMessage("{}")
+	events := make(map[string]json.RawMessage)
+	if hooks != nil {
+		if err := json.Unmarshal(hooks, &events); err != nil {
+			return nil, fmt.Errorf("hooks: %w", err)
+		}
 	}
-	if hooks, err = put(hooks, event, list); err != nil {
-		return nil, err
+	events[event] = list
+	if len(groups) == 0 {
+		delete(events, event)
 	}
-	if hooks, err = indented(hooks); err != nil {
+	if hooks, err = indented(events); err != nil {
 		return nil, err
 	}
 	return put(text, "hooks", hooks)
+}
+
+// hooksOff warns where a client's settings keep all hooks from being run.
+func (p *program) hooksOff(path string, text []byte) {
+	if off, err := value(text, "disableAllHooks"); err == nil && string(off) == "true" {
+		p.complain(fmt.Sprintf("ferrule: %s has disableAllHooks: no hook is run while that stands there", path))
+	}
 }
 
 // hooked reports whether settings are what connect --hook made of others.
@@ -233,6 +202,7 @@ func (p *program) addHook(path string, f connecting) error {
 	if r.now, err = withHook(text, p.hookLine(f), f.wait); err != nil || comments {
 		return noHook(path, err)
 	}
+	p.hooksOff(path, r.now)
 	switch {
 	case bytes.Equal(r.now, text):
 		p.printf("the hook is in %s already\n", path)

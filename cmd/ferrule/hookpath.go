@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,13 +23,15 @@ import (
 func (p *program) clientProtected(c *config.Config) []string {
 	root, home := filepath.FromSlash(c.Workspace), p.homeDir()
 	list := p.protected(c)
-	for _, dir := range []string{root, p.dir, home} {
-		for _, name := range []string{"settings.json", "settings.local.json", "hooks"} {
-			list = append(list, filepath.Join(dir, ".claude", name))
+	own := cmp.Or(p.env("CLAUDE_CONFIG_DIR"), filepath.Join(home, ".claude"))
+	for _, dir := range []string{filepath.Join(root, ".claude"), filepath.Join(p.dir, ".claude"), filepath.Join(home, ".claude"), own} {
+		for _, name := range []string{"settings.json", "settings.local.json", "hooks", "agents", "commands", "skills", "plugins"} {
+			list = append(list, filepath.Join(dir, name))
 		}
 	}
 	list = append(list,
-		filepath.Join(root, config.Name), filepath.Join(root, ".ferrule"), filepath.Join(root, ".mcp.json"), filepath.Join(p.dir, ".mcp.json"), filepath.Join(home, ".claude.json"))
+		filepath.Join(root, config.Name), filepath.Join(root, ".ferrule"), filepath.Join(root, ".mcp.json"), filepath.Join(p.dir, ".mcp.json"),
+		filepath.Join(home, ".claude.json"), filepath.Join(own, ".claude.json"))
 	if p.self != "" {
 		list = append(list, p.self)
 	}
@@ -58,14 +61,11 @@ func (k *clientCall) permit(a clientArgs) tool.Decision {
 		if k.kind == clientWrites {
 			return k.guarded(at)
 		}
-		for _, name := range []string{"pattern", "glob"} {
-			if text, _ := a.text(name); k.name != "Grep" || name != "pattern" {
-				if strings.Contains(strings.ToLower(text), ".ferrule") {
-					return k.closed(text)
-				}
-			}
-		}
+		return k.searches(a, at)
 	case clientShell:
+		if a.says("dangerouslyDisableSandbox") {
+			return guards("it would leave the client's sandbox")
+		}
 		line, _ := a.text("command")
 		return k.guardedLine(line)
 	case clientUnknown:

@@ -85,7 +85,7 @@ func resolveExisting(path string) (string, error) {
 }
 
 // separates reports whether a character stands between the parts of a path.
-func separates(r rune) bool { return r < 128 && os.IsPathSeparator(byte(r)) }
+func separates(r rune) bool { return r == '/' || r == filepath.Separator }
 
 // below reports whether a path is another or lies below it.
 func below(path, root string) bool {

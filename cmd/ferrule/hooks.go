@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/internal/config"
@@ -47,22 +49,45 @@ func hooksOf(c *config.Config) error {
 // them.
 func (p *program) protected(c *config.Config) []string {
 	list := append([]string{p.fileOf(c), p.homeOf(c), p.storeOf(c)}, c.Policy.Files...)
+	root := filepath.FromSlash(c.Workspace)
 	for _, h := range c.Hooks {
 		if program, err := programOf(h.Command[0], h.Dir); err == nil {
 			list = append(list, program)
 		}
+		list = append(list, filesAmong(h.Command[1:], cmp.Or(h.Dir, root))...)
 	}
 	for _, s := range c.Servers {
 		if len(s.Command) == 0 {
 			continue
 		}
-		if program, err := programOf(s.Command[0], cmp.Or(s.Dir, filepath.FromSlash(c.Workspace))); err == nil {
+		if program, err := programOf(s.Command[0], cmp.Or(s.Dir, root)); err == nil {
 			list = append(list, program)
 		}
+		list = append(list, filesAmong(s.Command[1:], cmp.Or(s.Dir, root))...)
 	}
 	list = withTargets(list)
 	for i, name := range list {
 		list[i] = filepath.ToSlash(name)
+	}
+	return list
+}
+
+// filesAmong are the files that arguments name, also behind a flag's =: what an
+// interpreter runs is one of them.
+func filesAmong(args []string, dir string) (list []string) {
+	for _, arg := range args {
+		if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
+			arg = value
+		}
+		if arg == "" {
+			continue
+		}
+		if !filepath.IsAbs(arg) {
+			arg = filepath.Join(dir, arg)
+		}
+		if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() {
+			list = append(list, arg)
+		}
 	}
 	return list
 }

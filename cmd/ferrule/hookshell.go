@@ -1,14 +1,53 @@
 package main
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ferrule-dev/ferrule/schema"
 	"github.com/ferrule-dev/ferrule/shell"
 	"github.com/ferrule-dev/ferrule/tool"
 )
+
+// placeName is the argument that says where a line is run, unless that is the workspace.
+// The client's tool has none of that name: it is there so that a yes to a line is one
+// to it in this folder, for once and for longer.
+const placeName = "where the shell stands"
+
+// input is what is judged, recorded and answered for.
+func (k *clientCall) input() json.RawMessage {
+	var fields map[string]json.RawMessage
+	if k.kind != clientShell || k.dir == k.root || schema.Decode(string(k.given), &fields) != nil || fields == nil {
+		return k.given
+	}
+	at, err := json.Marshal(k.dir)
+	if err != nil {
+		return k.given
+	}
+	fields[placeName] = at
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return k.given
+	}
+	return text
+}
+
+// withoutPlace is an input as the client knows it.
+func withoutPlace(input string) string {
+	var fields map[string]json.RawMessage
+	if !strings.Contains(input, placeName) || schema.Decode(input, &fields) != nil || fields == nil {
+		return input
+	}
+	delete(fields, placeName)
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return input
+	}
+	return string(text)
+}
 
 // shellClaims are what a line is judged to do. The client runs it, and nothing here
 // keeps it from anything: only a line that reads named files of the workspace, and
@@ -83,7 +122,12 @@ func (k *clientCall) shellPaths(line string) (paths []string, at []clientPlace) 
 		}
 	}
 	_, sure := k.shellPlaces(line)
+	here, ok := k.place(k.dir)
 	switch {
+	case !ok:
+		return []string{everyFile}, nil
+	case !named && !out && !here.inside: // it works where it stands
+		return here.names(), []clientPlace{here}
 	case !named && !out, j.ReadOnly && !out && !sure:
 		return nil, nil
 	case !named:

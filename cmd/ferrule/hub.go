@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -124,11 +125,7 @@ func copyPins(home, state string) error {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
-		var b []byte
-		if b, err = os.ReadFile(filepath.Join(from, e.Name())); err == nil {
-			err = os.WriteFile(filepath.Join(state, pinsDir, e.Name()), b, 0o600) //nolint:gosec // the name is one of a folder of ours
-		}
-		if errors.Is(err, fs.ErrNotExist) {
+		if err = copyPin(filepath.Join(from, e.Name()), filepath.Join(state, pinsDir, e.Name())); errors.Is(err, fs.ErrNotExist) {
 			err = nil // it was just taken away
 		}
 	}
@@ -136,6 +133,28 @@ func copyPins(home, state string) error {
 		return fmt.Errorf("pins: %w", err)
 	}
 	return nil
+}
+
+// copyPin copies a file with its time, which says how a server was last reached.
+func copyPin(from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	info, err := source.Stat()
+	if err != nil {
+		return err
+	}
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	if err = errors.Join(err, target.Close()); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
 // settled waits until servers have answered, or long enough, and notes which of

@@ -4,6 +4,7 @@
 //	ferrule up                       serve MCP clients over HTTP, and ask here
 //	ferrule mcp                      serve the one client that has started it
 //	ferrule servers                  which MCP servers there are, and how they stand
+//	ferrule trust SERVER             what its tools say, and one answer for them
 //	ferrule connect claude-code      move a client's servers behind this
 //	ferrule hook claude-code         answer a client about its own tools
 //	ferrule doctor                   what works on this machine

@@ -47,17 +47,33 @@ func (p *program) pins() (*mcptool.Pins, error) {
 	return &mcptool.Pins{Dir: filepath.Join(p.homeOf(c), pinsDir)}, nil
 }
 
-// pinnedOf is what is known of a server, as it was last reached.
+// pinnedOf is what is known of a server, as it was last reached; where something
+// waits, as it was last reached when that was seen.
 func (p *program) pinnedOf(server string) (*mcptool.Pins, mcptool.Pinned, error) {
 	pins, err := p.pins()
 	if err != nil {
 		return nil, mcptool.Pinned{}, err
 	}
-	known, err := pins.Of(server)
-	if err == nil && len(known.Tools) == 0 {
-		err = fmt.Errorf("pins: nothing is known of a server %q: want one that `ferrule pins` lists", server)
+	all, err := pins.All()
+	all = slices.DeleteFunc(all, func(s mcptool.Pinned) bool { return s.Server != server })
+	switch {
+	case len(all) > 0:
+		if err != nil {
+			p.complain("ferrule: " + err.Error())
+		}
+		return pins, lookedAt(all), nil
+	case err != nil:
+		return pins, mcptool.Pinned{}, err
 	}
-	return pins, known, err
+	return pins, mcptool.Pinned{}, fmt.Errorf("pins: nothing is known of a server %q: want one that `ferrule pins` lists", server)
+}
+
+// lookedAt is which of the ways to reach a server, the last first, is to be looked at.
+func lookedAt(ways []mcptool.Pinned) mcptool.Pinned {
+	if i := slices.IndexFunc(ways, func(s mcptool.Pinned) bool { return len(s.Waiting()) > 0 }); i >= 0 {
+		return ways[i]
+	}
+	return ways[0]
 }
 
 // pinRow is one tool, for programs.
@@ -91,9 +107,18 @@ func (p *program) listPins(only string) error {
 	if err != nil {
 		p.complain("ferrule: " + err.Error())
 	}
-	if only != "" {
-		all = slices.DeleteFunc(all, func(s mcptool.Pinned) bool { return s.Server != only })
+	var shown []mcptool.Pinned
+	for len(all) > 0 { // those of a server are beside each other
+		n := 1
+		for n < len(all) && all[n].Server == all[0].Server {
+			n++
+		}
+		if only == "" || only == all[0].Server {
+			shown = append(shown, lookedAt(all[:n]))
+		}
+		all = all[n:]
 	}
+	all = shown
 	rows := []pinRow{}
 	for _, s := range all {
 		for i := range s.Tools {

@@ -121,7 +121,7 @@ func serveTest(in io.Reader, out io.Writer) {
 			case "dial":
 				c, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.Background(), "tcp", text)
 				if err == nil {
-					c.Close()
+					err = c.Close()
 				}
 				text = fmt.Sprint(err)
 			}

@@ -132,7 +132,7 @@ func (b *box) start(ctx context.Context, cmd *exec.Cmd) (*mcptool.Child, error) 
 	if made == nil {
 		return &mcptool.Child{Isolation: said}, nil
 	}
-	applied := made.Applied() //nolint:contextcheck // it bounds itself
+	applied := made.Applied()
 	if applied.Level != sandbox.InProcess && len(applied.Kernel) == 0 {
 		return nil, b.unsafe(errors.New(strings.Join(applied.Missing, "; ")))
 	}

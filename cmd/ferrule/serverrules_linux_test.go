@@ -33,7 +33,7 @@ func TestIsolatedServer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer listener.Close()
+			t.Cleanup(func() { _ = listener.Close() })
 			dir, outside := t.TempDir(), t.TempDir()
 			rules := fmt.Sprintf(`
 policy: {allow: ["source:test"]}

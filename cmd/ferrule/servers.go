@@ -60,7 +60,9 @@ type standing struct {
 
 func standingOf(s mcptool.Status) standing {
 	one := standing{
-		s.Name, s.State, s.Era, s.Server, s.Tools, s.Restarts, s.Why, s.Login, []absent{}, s.Faults,
+		s.Name, s.State, s.Era, s.Server, s.Tools, s.Restarts, s.Why, s.Login,
+		[]absent{},
+		s.Faults,
 		s.Paused, s.Isolation, nil, s.Notes,
 	}
 	for _, q := range s.Quarantined {

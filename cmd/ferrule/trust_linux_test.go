@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// atTerminal runs the program at a terminal.
+type atTerminal struct {
+	t     *testing.T
+	shown *page
+	outer io.Writer
+	stop  context.CancelFunc
+	over  chan int
+}
+
+func runAtTerminal(t *testing.T, dir string, args ...string) *atTerminal {
+	t.Helper()
+	outer, inner := openTerminal(t)
+	ctx, stop := context.WithCancel(t.Context())
+	a := &atTerminal{t, newPage(), outer, stop, make(chan int, 1)}
+	read, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(read)
+		_, _ = io.Copy(a.shown, outer) // until the other end is closed, which is an error
+	}()
+	p := &program{stdin: inner, stdout: inner, stderr: inner, environ: []string{"USER=ada"}, dir: dir, now: time.Now, helper: helper}
+	go func() {
+		defer close(done)
+		a.over <- p.run(ctx, args)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-done
+		_, _ = io.WriteString(outer, "\n") // whoever still reads a line has one
+		_ = inner.Close()
+		_ = outer.Close()
+		<-read
+	})
+	return a
+}
+
+// types waits for a pattern, then types a line.
+func (a *atTerminal) types(after, line string) {
+	a.t.Helper()
+	a.shown.find(a.t, after)
+	if _, err := io.WriteString(a.outer, line+"\n"); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a *atTerminal) ends(want int) {
+	a.t.Helper()
+	if got := <-a.over; got != want {
+		a.t.Errorf("got the status %d, %s, want %d", got, a.shown, want)
+	}
+}
+
+func TestTrustAtTerminal(t *testing.T) {
+	t.Parallel()
+	tools := []string{toolNamed("close", "Close.", `"destructiveHint":true`), toolNamed("pay", "Pay\u202e.", ""), toolNamed("rates", "Say a rate.", readsOnly)}
+	t.Run("T5 somebody answers, and what cannot be understood is asked again", func(t *testing.T) {
+		t.Parallel()
+		dir := trustFolder(t, tools...)
+		a := runAtTerminal(t, dir, "trust", "bank")
+		a.types(`answer for bank: $`, "yes please")
+		a.types(`bank has no tool "yes"[\s\S]*bank: $`, "1-3")
+		a.shown.find(t, `not by a range, only one by one: close, pay`)
+		a.shown.find(t, `bank: allowed: bank__rates; the rest is asked for`)
+		a.ends(0)
+		if got := a.shown.String(); strings.ContainsRune(got, '\u202e') || !strings.Contains(got, "Pay‹U+202E›.") {
+			t.Errorf("got %q, want that what hides is seen", got)
+		}
+	})
+	t.Run("T5 what waits is accepted where it was named on the screen that showed it", func(t *testing.T) {
+		t.Parallel()
+		dir := trustFolder(t, tools...)
+		a := runAtTerminal(t, dir, "trust", "bank")
+		a.types(`answer for bank: $`, "pay")
+		a.shown.find(t, `accepted as it was shown: pay`)
+		a.ends(0)
+	})
+	t.Run("T5 nothing is an answer too, and writes nothing", func(t *testing.T) {
+		t.Parallel()
+		dir := trustFolder(t, tools...)
+		a := runAtTerminal(t, dir, "trust", "bank")
+		a.types(`answer for bank: $`, "")
+		a.shown.find(t, `nothing was answered`)
+		a.ends(0)
+		if s := looked(t, dir); s.Answer != nil || s.Totals.Allowed != 0 {
+			t.Errorf("got %+v, want no answer", s.Answer)
+		}
+	})
+	t.Run("T5 an interrupt writes nothing", func(t *testing.T) {
+		t.Parallel()
+		dir := trustFolder(t, tools...)
+		a := runAtTerminal(t, dir, "trust", "bank")
+		a.shown.find(t, `answer for bank: $`)
+		a.stop()
+		a.ends(statusInterrupted)
+		if s := looked(t, dir); s.Answer != nil {
+			t.Errorf("got %+v, want no answer", s.Answer)
+		}
+	})
+	t.Run("T5 what somebody else has answered meanwhile is shown again", func(t *testing.T) {
+		t.Parallel()
+		dir := trustFolder(t, tools...)
+		a := runAtTerminal(t, dir, "trust", "bank")
+		a.shown.find(t, `answer for bank: $`)
+		if _, errs, code := try(t.Context(), dir, "trust", "bank", "--answer", "reads"); code != 0 {
+			t.Fatalf("got %d, %s", code, errs)
+		}
+		a.types(`answer for bank: $`, "o")
+		a.types(`it is not what was shown any more: here it is again[\s\S]*answered +reads[\s\S]*answer for bank: $`, "a")
+		a.shown.find(t, `bank: every call is asked for`)
+		a.ends(0)
+	})
+	t.Run("T5 import ends with one screen and one answer for each server", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		list := filepath.Join(dir, "tools.json")
+		write(t, list, "["+strings.Join(tools, ",")+"]")
+		server := map[string]any{"command": testBinary(t), "env": map[string]string{beServer: "1", "GORACE": "atexit_sleep_ms=0", "FERRULE_TEST_TOOLS": list}}
+		text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"a": server, "b": map[string]any{"command": filepath.Join(dir, "nothing")}, "c": server, "d": server}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, "mcp.json"), string(text))
+		a := runAtTerminal(t, dir, "servers", "import", "mcp.json")
+		a.types(`answer for a: $`, "r")
+		a.types(`a: allowed what says that it only reads: a__rates[\s\S]*b cannot be looked at[\s\S]*ferrule trust b[\s\S]*answer for c: $`, "q")
+		a.shown.find(t, `answer once:\r\n  ferrule trust d\r\n`)
+		a.ends(0)
+		again := runAtTerminal(t, dir, "servers", "import", "mcp.json") // a is answered for
+		again.types(`a: it is there already[\s\S]*answer for c: $`, "o")
+		again.types(`c: it is left out[\s\S]*answer for d: $`, "")
+		again.ends(0)
+		if strings.Contains(again.shown.String(), "answer for a:") {
+			t.Errorf("got %s, want that a is not asked about again", again.shown)
+		}
+	})
+}

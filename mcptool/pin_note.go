@@ -1,0 +1,184 @@
+package mcptool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+)
+
+// sighted notes what is seen, and asks about it where a person should look. What the
+// server did not just say is judged only: of several processes that were told different
+// things, each would undo what another has noted, for ever.
+func (s *server) sighted(ctx context.Context, c *catalogue) (*pinFile, error) {
+	const most = 4 // an answer may leave something to ask, and that be answered already
+	for range most {
+		kept, err := s.noted(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if again, err := s.askPins(ctx, kept); err != nil || !again {
+			return s.weighed(kept, c, err)
+		}
+	}
+	kept, err := s.noted(ctx, c)
+	return s.weighed(kept, c, err)
+}
+
+// noted is what is kept after a catalogue was seen. It is written only if it is
+// something else than what was kept.
+func (s *server) noted(ctx context.Context, c *catalogue) (*pinFile, error) {
+	path := s.pinFile()
+	if err := s.readAgain(path); err != nil {
+		return nil, err
+	}
+	see := func(had *pinFile) (*pinFile, bool) {
+		if had != nil && !c.told {
+			next := *had
+			return &next, false
+		}
+		return s.see(had, c)
+	}
+	if next, changed := see(s.pins.kept); !changed && next.asksTheSame() && !next.Question.due(time.Now()) {
+		return s.pins.kept, nil
+	}
+	var over string // a question that is no longer to be answered
+	kept, info, err := changePins(path, func(had *pinFile) (*pinFile, error) {
+		before, err := s.heritage(had)
+		if err != nil {
+			return nil, err
+		}
+		next, changed := see(before)
+		next.renames()
+		over = next.question(time.Now().UTC())
+		if had != nil && !changed && had.Question == next.Question {
+			return nil, nil
+		}
+		return next, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.keep(kept, info)
+	if over != "" {
+		s.withdraw(ctx, over)
+	}
+	return s.pins.kept, nil
+}
+
+// weighed is what is kept, and how the tools of a catalogue stand to it that were not
+// noted.
+func (s *server) weighed(kept *pinFile, c *catalogue, err error) (*pinFile, error) {
+	if err != nil || kept == nil || c.told {
+		return kept, err
+	}
+	if next, changed := s.see(kept, c); !changed {
+		return next, nil
+	}
+	full, _, err := readPins(s.pinFile()) // with what is to be compared
+	if err != nil {
+		return nil, err
+	}
+	next, _ := s.see(full, c)
+	return next, nil
+}
+
+// unasked are tools that wait, by name, and nobody is asked about: they are judged by
+// what was said before.
+func (s *server) unasked(judged *pinFile, c *catalogue) map[string]bool {
+	if c.told || s.pins.kept == nil {
+		return nil
+	}
+	waits := make(map[string]string)
+	for i := range s.pins.kept.Tools {
+		if e := &s.pins.kept.Tools[i]; e.Waiting != nil {
+			waits[e.Tool] = e.Waiting.Digest
+		}
+	}
+	all := make(map[string]bool)
+	for i := range judged.Tools {
+		e := &judged.Tools[i]
+		all[e.Tool] = e.Waiting != nil && e.Waiting.Rejected == "" && waits[e.Tool] != e.Waiting.Digest
+	}
+	return all
+}
+
+// heritage is what is known of a server that is reached in a way that it was not
+// reached in before (had is nil): what was accepted of it as it was last reached, and
+// what was answered. A new version is compared with the one before, and another
+// folder or variable is nothing new. Nil: it was never reached.
+func (s *server) heritage(had *pinFile) (*pinFile, error) {
+	if had != nil {
+		return had, nil
+	}
+	files, err := (&Pins{Dir: s.hub.Pins}).files()
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(files, func(f pinPath) bool { return f.server == s.Name && f.path != s.pinFile() })
+	if i < 0 {
+		return nil, nil
+	}
+	last, _, err := readPins(files[i].path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // it was just taken away
+	}
+	if err != nil {
+		return nil, fmt.Errorf("it was reached in another way before, and what was known then cannot be read: %w", err)
+	}
+	last.Identity, last.Question = s.identity(), nil
+	for i := range last.Tools {
+		last.Tools[i].Waiting = nil // refusals are kept beside
+	}
+	last.Tools = slices.DeleteFunc(last.Tools, func(e pinEntry) bool { return e.Accepted == nil })
+	return last, nil
+}
+
+// keep remembers what is kept on the disk.
+func (s *server) keep(kept *pinFile, info os.FileInfo) {
+	if s.pins.kept = nil; kept != nil {
+		s.pins.kept = kept.light()
+	}
+	s.pins.info = info
+}
+
+// readAgain reads the pins, if they are not what they were when they were last read.
+func (s *server) readAgain(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		s.keep(nil, nil)
+		return nil
+	case err != nil:
+		return err
+	case s.pins.kept != nil && s.pins.info != nil && samePinFile(info, s.pins.info):
+		return nil
+	}
+	kept, info, err := readPins(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		s.keep(nil, nil)
+		return nil
+	}
+	if err != nil {
+		s.keep(nil, nil)
+		return err
+	}
+	if s.pins.info == nil { // the first time: this is how the server is reached now
+		now := time.Now()
+		if os.Chtimes(path, now, now) == nil { // only who asks for the last used cares
+			if again, err := os.Stat(path); err == nil && os.SameFile(again, info) && again.Size() == info.Size() {
+				info = again
+			}
+		}
+	}
+	s.keep(kept, info)
+	return nil
+}
+
+// samePinFile reports whether nobody has written a file since.
+func samePinFile(a, b os.FileInfo) bool {
+	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
+}
