@@ -96,7 +96,7 @@ func (a *access) revoke(ctx context.Context, about *oauthex.AuthServerMeta, clie
 	if err != nil {
 		return err
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode == http.StatusOK {
 		return nil
 	}
