@@ -97,7 +97,7 @@ func TestNothingStays(t *testing.T) {
 		t.Run("B3 what a command leaves behind ends with it, "+way.name, func(t *testing.T) {
 			w := newWorld(t, way.change)
 			other := newHeard()
-			slow, err := w.box.Start(t.Context(), Command{Args: []string{"bash", "-c", "echo up; sleep 1000"}, Stdout: other})
+			slow, err := w.box.Start(t.Context(), Command{Args: []string{"bash", "-c", "mkfifo p && echo up && read -r _ < p"}, Stdout: other})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -219,7 +219,7 @@ func nameless(text string) string {
 	text = regexp.MustCompile(`\bt?[0-9a-f]{32}\b`).ReplaceAllString(text, "SHOWN")
 	text = regexp.MustCompile(`"took_ms":\d+`).ReplaceAllString(text, `"took_ms":0`)
 	text = regexp.MustCompile(`\b[A-Z2-7]{26}\b`).ReplaceAllString(text, "WRITER")
-	text = regexp.MustCompile(`\bq[\w-]{16}\b`).ReplaceAllString(text, "QUESTION")
+	text = regexp.MustCompile(`\bq[\w-]{16}([^\w-]|$)`).ReplaceAllString(text, "QUESTION$1")
 	return regexp.MustCompile(`(key |with |--key )[\w-]{43}\b`).ReplaceAllString(text, "${1}KEY")
 }
 
