@@ -15,6 +15,7 @@ import (
 )
 
 func TestQuarantine(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ rule, definition, want string }{
 		{"S6 no object", `"tool"`, "definition: got a string, want an object"},
 		{"T6 no name", `{"inputSchema":{"type":"object"}}`, "name: got nothing, want a string"},
@@ -208,6 +209,7 @@ func TestClaims(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		page  func(cursor string) string

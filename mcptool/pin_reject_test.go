@@ -10,6 +10,7 @@ import (
 )
 
 func TestRejected(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		bad    []string // what is rejected

@@ -217,6 +217,7 @@ func TestNewToolCalls(t *testing.T) {
 }
 
 func TestManyPins(t *testing.T) {
+	t.Parallel()
 	const n = 2000 // 5000 take 0.3 s where nothing else runs, without the race detector
 	made, err := tool.Tool{Info: tool.Info{Name: "a", Description: "d", Input: json.RawMessage(`{"type":"object"}`)}, Run: func(context.Context, tool.Args) (tool.Result, error) { return tool.Result{}, nil }}.Check()
 	if err != nil {

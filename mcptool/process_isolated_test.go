@@ -43,6 +43,7 @@ func logging(t *testing.T) Server {
 }
 
 func TestIsolated(t *testing.T) {
+	t.Parallel()
 	t.Run("N3 a server is started by who isolates it, and how is on the record of each call", func(t *testing.T) {
 		var seen []string
 		var started []*exec.Cmd

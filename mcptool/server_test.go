@@ -93,6 +93,7 @@ func TestServerReach(t *testing.T) {
 }
 
 func TestServerNotify(t *testing.T) {
+	t.Parallel()
 	t.Run("M1 a notification goes to the connection of its session alone", func(t *testing.T) {
 		const changed = "notifications/roots/list_changed"
 		ok := func(*testCall) (json.RawMessage, error) { return json.RawMessage("{}"), nil }
