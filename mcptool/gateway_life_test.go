@@ -211,22 +211,28 @@ func TestGatewayFoundStateless(t *testing.T) {
 	t.Parallel()
 	t.Run("M2 a stateless session does not end under a request that has found it", func(t *testing.T) {
 		t.Parallel()
-		k := meet(t, ownGateway(t), newEra)
-		k.c.expire() // as its timer would
-		k.must("tools/list", `{}`)
-		k.c.expire()
-		if f := k.fails("tools/list", `{}`); f.Message != errLeft.Error() {
-			t.Errorf("after its request: got %+v", f)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			k := meet(t, ownGateway(t), newEra)
+			k.c.expire() // as its timer would
+			k.must("tools/list", `{}`)
+			synctest.Wait() // its request has gone
+			k.c.expire()
+			if f := k.fails("tools/list", `{}`); f.Message != errLeft.Error() {
+				t.Errorf("after its request: got %+v", f)
+			}
+		})
 	})
 	t.Run("M2 a notification is all that may have come of it", func(t *testing.T) {
 		t.Parallel()
-		k := meet(t, ownGateway(t), newEra)
-		k.c.handle(t.Context(), message{method: "notifications/x"}, nowhere{})
-		k.c.expire()
-		if f := k.fails("tools/list", `{}`); f.Message != errLeft.Error() {
-			t.Errorf("got %+v", f)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			k := meet(t, ownGateway(t), newEra)
+			k.c.handle(t.Context(), message{method: "notifications/x"}, nowhere{})
+			synctest.Wait()
+			k.c.expire()
+			if f := k.fails("tools/list", `{}`); f.Message != errLeft.Error() {
+				t.Errorf("got %+v", f)
+			}
+		})
 	})
 	t.Run("M2 nor does it leave for another", func(t *testing.T) {
 		t.Parallel()
