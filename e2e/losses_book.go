@@ -39,10 +39,11 @@ type book struct {
 	started []int
 	calls   map[string]int          // by id, how often it was run
 	open    map[int]map[string]bool // by who runs them
+	lines   map[string][]string     // by id, all that was written of it
 }
 
 func (l *ledger) read() *book {
-	b := &book{calls: make(map[string]int), open: make(map[int]map[string]bool)}
+	b := &book{calls: make(map[string]int), open: make(map[int]map[string]bool), lines: make(map[string][]string)}
 	text, err := os.ReadFile(l.file)
 	if err != nil {
 		return b // nobody has written yet
@@ -53,6 +54,7 @@ func (l *ledger) read() *book {
 		if n, _ := fmt.Sscan(line, &what, &id, &pid); n < 3 {
 			continue // it is written just now
 		}
+		b.lines[id] = append(b.lines[id], strings.TrimSpace(line))
 		switch what {
 		case "start":
 			b.started = append(b.started, pid)
@@ -180,7 +182,7 @@ func (d *calls) judge(s *score, l *ledger) {
 	var twice, never []string
 	for id, n := range b.calls {
 		if n > 1 {
-			twice = append(twice, id)
+			twice = append(twice, strings.Join(b.lines[id], "; "))
 		}
 	}
 	for _, id := range d.answered {

@@ -91,6 +91,7 @@ func (s *server) failure(ctx context.Context, err error) error {
 		e.Text = fmt.Sprintf("The answer of server %s was not taken: %s. The call has run: ask for less.", s.Name, long(err))
 	default:
 		e.Text = fmt.Sprintf("The connection to server %s broke while the call ran. It may or may not have happened.", s.Name)
+		e.Cause = errors.New(e.Detail) // not the error of a pipe or socket: of a call that reads, the runtime would send it again
 	}
 	return e
 }

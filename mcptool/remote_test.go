@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -215,4 +218,35 @@ func TestRemoteChild(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestBrokenCalls(t *testing.T) {
+	t.Parallel()
+	for name, why := range map[string]error{
+		"by a pipe":             syscall.EPIPE,
+		"by its end":            io.ErrUnexpectedEOF,
+		"by the other side":     syscall.ECONNRESET,
+		"somewhere on the way":  &net.OpError{Op: "read", Err: errors.New("gone")},
+		"by what was in a line": errors.New("garbage"),
+	} {
+		t.Run("M6 a call that only reads is not sent again where its connection broke "+name, func(t *testing.T) {
+			t.Parallel()
+			var sent atomic.Int32
+			s := &server{Server: Server{Name: "s"}}
+			rt := allowAll()
+			if err := rt.Add(&tool.Tool{
+				Info: tool.Info{Name: "read", Description: "Reads.", Input: json.RawMessage(`{"type":"object"}`), Claims: tool.Claims{ReadOnly: true, Local: true, Idempotent: true}},
+				Run: func(ctx context.Context, _ tool.Args) (tool.Result, error) {
+					sent.Add(1)
+					return tool.Result{}, s.failure(ctx, fmt.Errorf("writing to the server: %w", why))
+				},
+			}); err != nil {
+				t.Fatal(err)
+			}
+			res := rt.Session(tool.Caller{}).Call(t.Context(), "read", "{}")
+			if res.Err == nil || !strings.Contains(res.Err.Error(), why.Error()) || sent.Load() != 1 {
+				t.Errorf("got %v, sent %d times; want the cause, and once", res.Err, sent.Load())
+			}
+		})
+	}
 }
