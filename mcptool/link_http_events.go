@@ -75,7 +75,7 @@ func (v *sseEvent) add(line []byte, fresh bool) bool {
 		switch {
 		case v.data != nil:
 			v.data = append(append(v.data, '\n'), value...)
-		case fresh:
+		case fresh && len(value) > 0: // empty data is data
 			v.data = value
 		default:
 			v.data = append(make([]byte, 0, len(value)), value...)

@@ -60,6 +60,7 @@ func FuzzSSEReader(f *testing.F) {
 	f.Add("data: a\n\nid: 1\r\n\r\n")
 	f.Add("\ufeffretry: 5\rdata\r\r")
 	f.Add(":\n\x00\n\ndata")
+	f.Add("r\rdata\rk") // empty data, in pieces
 	f.Fuzz(func(t *testing.T, text string) {
 		const limit = 64
 		r := newSSE(strings.NewReader(text), limit)
