@@ -152,6 +152,20 @@ func TestA(t *testing.T) {
 		}
 	}
 
+	if err := os.Mkdir(filepath.Join(dir, "docs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write("docs/spec.md", "## T. The tool\n\n- T1 A tool.\n- T2 Typed.\n")
+	for rules, want := range map[string]string{
+		"T1\n":     "",
+		"T1\nT2\n": "T2: listed as built, but no passing subtest names it",
+	} {
+		write("docs/rules.txt", rules)
+		if err := run(t.Context(), []string{"test", "-C", dir, "-rules"}, io.Discard); text(err) != want {
+			t.Errorf("test -rules with %q built: got %q, want %q", rules, text(err), want)
+		}
+	}
+
 	write("b_test.go", "package a\n\nvar x int = y\n")
 	out.Reset()
 	err := run(t.Context(), []string{"test", "-C", dir, "--", "-short"}, &out)

@@ -1,6 +1,6 @@
 // Check runs the tests of this repository and judges what they say.
 //
-//	go run ./internal/check test [-C dir] [-limit 45s] [-- go test flags]
+//	go run ./internal/check test [-C dir] [-limit 45s] [-rules] [-- go test flags]
 //	go run ./internal/check rules
 //	go run ./internal/check fuzz [-time 6s] [-report]
 //
@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-const usage = `usage: check test [-C dir] [-limit 45s] [-- go test flags]
+const usage = `usage: check test [-C dir] [-limit 45s] [-rules] [-- go test flags]
        check rules
        check fuzz [-time 6s] [-report]`
 
@@ -60,15 +60,24 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	case "test":
 		dir := flags.String("C", ".", "run in this directory")
 		limit := flags.Duration("limit", packageLimit(os.Getenv("CI")), "the most a package may take")
+		withRules := flags.Bool("rules", false, "fail, too, when a rule that is built has no test")
 		if err := flags.Parse(args[1:]); err != nil {
 			return fmt.Errorf("%w: %w", errUsage, err)
 		}
-		return test(ctx, out, *dir, *limit, flags.Args())
+		s, err := test(ctx, out, *dir, *limit, flags.Args())
+		if err != nil || !*withRules {
+			return err
+		}
+		r, err := readRules(*dir)
+		if err != nil {
+			return err
+		}
+		return r.check(out, s)
 	case "rules":
 		if err := noMore(flags, args[1:]); err != nil {
 			return err
 		}
-		return rules(ctx, out, "docs/spec.md", "docs/rules.txt")
+		return listRules(ctx, out, ".")
 	case "fuzz":
 		each := flags.Duration("time", 6*time.Second, "how long each target runs")
 		report := flags.Bool("report", false, "print what is found, and go on")

@@ -9,33 +9,90 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// rules runs the tests, prints every rule of the specification with the
+// ruleBook is what the specification demands and what is said to be built.
+type ruleBook struct {
+	spec  []string
+	built map[string]bool
+}
+
+func readRules(dir string) (ruleBook, error) {
+	spec, err := readFile(filepath.Join(dir, "docs", "spec.md"), readSpec)
+	if err != nil {
+		return ruleBook{}, err
+	}
+	built, err := readFile(filepath.Join(dir, "docs", "rules.txt"), readBuilt)
+	return ruleBook{spec, built}, err
+}
+
+// listRules runs the tests, prints every rule of the specification with the
 // subtests that show it, and fails when a rule that is said to be built has
 // none, or when a name leads nowhere.
-func rules(ctx context.Context, out io.Writer, specFile, builtFile string) error {
-	spec, err := readFile(specFile, readSpec)
+func listRules(ctx context.Context, out io.Writer, dir string) error {
+	r, err := readRules(dir)
 	if err != nil {
 		return err
 	}
-	built, err := readFile(builtFile, readBuilt)
-	if err != nil {
-		return err
-	}
-	s, err := goTest(ctx, ".", nil, nil)
+	s, err := goTest(ctx, dir, nil, func(s *suite, p *report) {
+		if p.verdict == failed {
+			p.print(out, s.builds)
+		}
+	})
 	if err != nil {
 		return err
 	}
 	if c := s.count(); c.failed > 0 {
 		return fmt.Errorf("rules are shown by passing tests: %s", c)
 	}
+	r.print(out, s.shown())
+	return r.check(out, s)
+}
+
+// print writes one line a rule: * marks what is built.
+func (r ruleBook) print(out io.Writer, shown map[string][]string) {
+	for _, rule := range r.spec {
+		mark := " "
+		if r.built[rule] {
+			mark = "*"
+		}
+		line := fmt.Sprintf("%s %-4s%3d  %s", mark, rule, len(shown[rule]), strings.Join(shown[rule], "; "))
+		fmt.Fprintln(out, strings.TrimRight(line, " "))
+	}
+}
+
+// check counts the rules in one line and joins every fault into one error, so
+// that one run shows them all.
+func (r ruleBook) check(out io.Writer, s *suite) error {
 	shown := s.shown()
-	printRules(out, spec, built, shown)
-	return checkRules(spec, built, shown)
+	fmt.Fprintf(out, "%d rules, %d built, %d with a subtest\n", len(r.spec), len(r.built), len(shown))
+	return r.faults(shown)
+}
+
+func (r ruleBook) faults(shown map[string][]string) error {
+	known := make(map[string]bool)
+	var faults []error
+	for _, rule := range r.spec {
+		known[rule] = true
+		if r.built[rule] && len(shown[rule]) == 0 {
+			faults = append(faults, fmt.Errorf("%s: listed as built, but no passing subtest names it", rule))
+		}
+	}
+	for _, rule := range sorted(r.built) {
+		if !known[rule] {
+			faults = append(faults, fmt.Errorf("%s: listed as built, but the specification has no such rule", rule))
+		}
+	}
+	for _, rule := range sorted(shown) {
+		if !known[rule] {
+			faults = append(faults, fmt.Errorf("%s: named by %q, but the specification has no such rule", rule, shown[rule][0]))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 func readFile[T any](name string, read func(io.Reader) (T, error)) (T, error) {
@@ -148,42 +205,6 @@ func (s *suite) shown() map[string][]string {
 		}
 	}
 	return shown
-}
-
-// checkRules joins every fault into one error, so that one run shows them all.
-func checkRules(spec []string, built map[string]bool, shown map[string][]string) error {
-	known := make(map[string]bool)
-	var faults []error
-	for _, rule := range spec {
-		known[rule] = true
-		if built[rule] && len(shown[rule]) == 0 {
-			faults = append(faults, fmt.Errorf("%s: listed as built, but no passing subtest names it", rule))
-		}
-	}
-	for _, rule := range sorted(built) {
-		if !known[rule] {
-			faults = append(faults, fmt.Errorf("%s: listed as built, but the specification has no such rule", rule))
-		}
-	}
-	for _, rule := range sorted(shown) {
-		if !known[rule] {
-			faults = append(faults, fmt.Errorf("%s: named by %q, but the specification has no such rule", rule, shown[rule][0]))
-		}
-	}
-	return errors.Join(faults...)
-}
-
-// printRules writes one line a rule: * marks what is built.
-func printRules(out io.Writer, spec []string, built map[string]bool, shown map[string][]string) {
-	for _, rule := range spec {
-		mark := " "
-		if built[rule] {
-			mark = "*"
-		}
-		line := fmt.Sprintf("%s %-4s%3d  %s", mark, rule, len(shown[rule]), strings.Join(shown[rule], "; "))
-		fmt.Fprintln(out, strings.TrimRight(line, " "))
-	}
-	fmt.Fprintf(out, "%d rules, %d built (*), %d with a subtest\n", len(spec), len(built), len(shown))
 }
 
 func sorted[V any](m map[string]V) []string {

@@ -120,7 +120,7 @@ func TestCheckRules(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := text(checkRules(spec, tt.built, tt.shown)); got != tt.want {
+			if got := text(ruleBook{spec, tt.built}.faults(tt.shown)); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -129,9 +129,8 @@ func TestCheckRules(t *testing.T) {
 
 func TestPrintRules(t *testing.T) {
 	var out bytes.Buffer
-	printRules(&out, []string{"T1", "T10"}, map[string]bool{"T1": true}, map[string][]string{"T1": {"a: x", "b: y"}})
-	want := "* T1    2  a: x; b: y\n  T10   0\n2 rules, 1 built (*), 1 with a subtest\n"
-	if out.String() != want {
+	ruleBook{[]string{"T1", "T10"}, map[string]bool{"T1": true}}.print(&out, map[string][]string{"T1": {"a: x", "b: y"}})
+	if want := "* T1    2  a: x; b: y\n  T10   0\n"; out.String() != want {
 		t.Errorf("got %q, want %q", &out, want)
 	}
 }

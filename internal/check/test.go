@@ -14,9 +14,9 @@ import (
 // test runs the tests in dir, prints a line for each package as it ends, and
 // fails when a test fails, a package takes longer than limit, or there was no
 // test at all. The arguments in more are passed on to go test.
-func test(ctx context.Context, out io.Writer, dir string, limit time.Duration, more []string) error {
+func test(ctx context.Context, out io.Writer, dir string, limit time.Duration, more []string) (*suite, error) {
 	if err := compile(ctx, dir); err != nil {
-		return err
+		return nil, err
 	}
 	var slow []string
 	s, err := goTest(ctx, dir, more, func(s *suite, p *report) {
@@ -26,14 +26,14 @@ func test(ctx context.Context, out io.Writer, dir string, limit time.Duration, m
 		}
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c := s.count()
 	fmt.Fprintln(out, c)
 	for _, name := range s.failures(mostNamed) {
 		fmt.Fprintf(out, "  %s\n", name)
 	}
-	return judge(c, slow, limit)
+	return s, judge(c, slow, limit)
 }
 
 // packageLimit is the most that a package's tests may take. In CI other work
