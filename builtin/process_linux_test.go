@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/ferrule-dev/ferrule"
@@ -260,6 +262,35 @@ func TestProcessMoved(t *testing.T) {
 		}
 		if got := s.read("p1"); !strings.HasPrefix(got, "[p1 exit status 0 ") {
 			t.Errorf("it ended so: %q", got)
+		}
+	})
+	t.Run("B3 of much that it printed before, a page is told and the rest is read", func(t *testing.T) {
+		t.Parallel()
+		s := shellAt(t, nil)
+		printed := filepath.Join(s.dir, "printed")
+		if err := syscall.Mkfifo(printed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		started := make(chan string, 1)
+		var once sync.Once
+		s.hear = func(e audit.Event) {
+			if e.Kind == audit.Started {
+				once.Do(func() { started <- e.Request.ID })
+			}
+		}
+		turn := s.session.View(t.Context()).Begin(t.Context(), ferrule.TurnOptions{})
+		// More than a result may have, even without what a pipe holds.
+		turn.Add(tool.Call{Name: "shell", Input: json.RawMessage(`{"command":"seq 1 30000; echo > printed; until [ -e go ]; do sleep 0.01; done"}`)})
+		if _, err := os.ReadFile(printed); err != nil {
+			t.Fatal(err)
+		}
+		if !turn.Background(<-started) {
+			t.Error("it could not be moved")
+		}
+		_, s.sofar, _ = strings.Cut(turn.Wait()[0].String(), "\n")
+		s.write("go", "", 0o644)
+		if got := strings.Fields(s.rest("p1")); len(got) != 30000 || got[29999] != "30000" || got[15000] != "15001" {
+			t.Errorf("got %d lines", len(got))
 		}
 	})
 }

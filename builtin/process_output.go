@@ -87,12 +87,13 @@ func (o *processOutput) roll() {
 }
 
 // leave is for a command that goes on without its call: what there is so far is
-// given out and counts as read.
+// given out and counts as read. More than a page would be cut from the result;
+// it is left to be read.
 func (o *processOutput) leave(most int) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.streams = [2]io.Writer{}
-	end := o.whole(len(o.kept))
+	end := o.whole(min(len(o.kept), processPage))
 	text := string(o.kept[:end])
 	o.read = o.first + int64(end)
 	o.most, o.rolls = most, true
