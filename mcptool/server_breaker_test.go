@@ -112,6 +112,29 @@ func TestBreaker(t *testing.T) {
 			}
 		})
 	})
+	t.Run("M1 a server that hangs is found out before a client gives up after its minute", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			m := inMood("late")
+			g := gatewayOf(t, allowing(), map[string]*testServer{"s": m.server()})
+			k := meet(t, g, oldEra)
+			for i := range breakerAfter + 1 {
+				began := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				got := k.do(ctx, "tools/call", fmt.Sprintf(`{"name":"s__t","arguments":{"n":%d}}`, i))
+				cancel()
+				want, after := "did not answer within 50s", callTime
+				if i == breakerAfter {
+					want, after = "is not asked now: 5 calls in a row got no answer within 50s", 0
+				}
+				if got.end == nil || !strings.Contains(callText(got.end.result), want) || time.Since(began) != after {
+					t.Fatalf("call %d: got %+v after %s, want %q after %s", i, got.end, time.Since(began), want, after)
+				}
+			}
+			if got := strings.Join(g.Hub.Status()[0].Faults, "|"); !strings.Contains(got, "a call got no answer: server s did not answer within 50s (5 times") {
+				t.Errorf("got the faults %q, want the calls without an answer", got)
+			}
+		})
+	})
 	t.Run("M1 one call tries it, and the next pause is longer", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := inMood("late")
