@@ -129,5 +129,5 @@ func (c *strand) requested(ctx context.Context, method string, params json.RawMe
 	for _, x := range on {
 		defer x.pause()()
 	}
-	return c.lane.a.request(ctx, c.lane.s.Name, method, params)
+	return c.lane.a.request(ctx, c.lane.s.Name, method, askedBy(c.lane.s.Name, method, params))
 }
