@@ -27,6 +27,7 @@ type house struct {
 	tellers sync.WaitGroup
 	stop    context.CancelFunc
 	lists   listCache
+	waiters waiters
 	crew    crew     // that requests run on
 	secret  [32]byte // that states are sealed with
 	sealing sync.Once
