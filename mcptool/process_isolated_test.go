@@ -118,6 +118,14 @@ func TestIsolated(t *testing.T) {
 			if got.Err == nil || got.Err.Kind != tt.kind || !strings.Contains(got.Err.Text, tt.want) {
 				t.Errorf("got %v (%v), want %s and %q", got.Err, got, tt.kind, tt.want)
 			}
+			want := "The server cannot be reached now. Nothing was done."
+			if tt.kind == tool.Sandbox {
+				want = "The server cannot be isolated as it must be here, so it does not run. Nothing was done."
+			}
+			_, err := h.server("old").do(t.Context(), &testExchange{a: &testAudience{version: oldVersion}}, "prompts/get", nil)
+			if got := plainly(err); got != want {
+				t.Errorf("what is no call: got %q, want %q", got, want)
+			}
 			st := h.Status()[0]
 			if tt.kind == tool.Sandbox && !strings.Contains(st.Why, "no Landlock here") {
 				t.Errorf("got %+v, want why it does not run", st)

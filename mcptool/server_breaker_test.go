@@ -230,6 +230,27 @@ func TestBreaker(t *testing.T) {
 			}
 		})
 	})
+	t.Run("M1 who wants something else of it is told the same", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ts := inMood("late").server()
+			ts.capabilities = `{"tools":{},"prompts":{},"resources":{}}`
+			ts.methods["prompts/get"], ts.methods["resources/read"] = ts.methods["tools/call"], ts.methods["tools/call"]
+			g := gatewayOf(t, allowing(), map[string]*testServer{"s": ts}, func(g *Gateway) { g.Hub.Servers[0].BreakerAfter = 1 })
+			k := meet(t, g, oldEra)
+			for _, tt := range []struct{ method, want string }{
+				{"prompts/get", "The server did not answer in time. The request may still have had its effect."},
+				{"prompts/get", "The server is not asked now: 1 call got no answer within 50s; next try in 20s. Nothing was done."},
+				{"resources/read", "The server is not asked now: 1 call got no answer within 50s; next try in 20s. Nothing was done."},
+			} {
+				if got := k.fails(tt.method, `{"name":"s__p","uri":"a:b"}`).Message; got != tt.want {
+					t.Errorf("%s: got %q, want %q", tt.method, got, tt.want)
+				}
+			}
+			if n := len(ts.heard("prompts/get")) + len(ts.heard("resources/read")); n != 1 {
+				t.Errorf("the server got %d requests, want one", n)
+			}
+		})
+	})
 	t.Run("M1 it can be switched off", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := inMood("late")
