@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -74,6 +75,35 @@ func TestIsolated(t *testing.T) {
 			if !slices.Equal(cmd.Env, s.Env) {
 				t.Errorf("got the variables %q, want those that it was given: %q", cmd.Env, s.Env)
 			}
+		}
+	})
+	t.Run("N3 what is on the record is how the process of the call is isolated, not the last one of the server", func(t *testing.T) {
+		var seen []string
+		var started []*exec.Cmd
+		rt := allowAll()
+		rt.Observe = func(e audit.Event) {
+			if e.Kind == audit.Isolated {
+				seen = append(seen, e.Request.Caller.Session+": "+e.Text)
+			}
+		}
+		s := logging(t)
+		times := 0
+		s.Start = func(ctx context.Context, cmd *exec.Cmd) (*Child, error) {
+			if times++; times == 2 { // the hub has the first
+				return &Child{Isolation: "in-process, as nothing else can be had"}, nil
+			}
+			return apart(&started)(ctx, cmd)
+		}
+		start(t, &Hub{Runtime: rt, Servers: []Server{s}})
+		one, two := rt.Session(tool.Caller{Session: "one"}), rt.Session(tool.Caller{Session: "two"})
+		for _, session := range []*ferrule.Session{one, two, one} {
+			if got := session.Call(t.Context(), "old__pid", "{}"); got.Err != nil {
+				t.Fatal(got.Err)
+			}
+		}
+		plain := "one: in-process, as nothing else can be had"
+		if want := []string{plain, "two: namespace, for a test", plain}; !slices.Equal(seen, want) {
+			t.Errorf("got %q, want %q", seen, want)
 		}
 	})
 	t.Run("M1 it is killed if it takes no hint", func(t *testing.T) {

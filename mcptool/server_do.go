@@ -85,7 +85,7 @@ func (s *server) send(ctx context.Context, x *asking, method string, params json
 		if err != nil {
 			return nil, oldEra, err
 		}
-		if how := s.isolation(); how != "" && !x.noted {
+		if how := s.isolationOf(c.link); how != "" && !x.noted {
 			x.noted = true
 			x.env.Isolated(how)
 		}
