@@ -84,8 +84,8 @@ func goesOnFrom(q, left *policy.Question) bool {
 
 // dropLeft takes back what equal calls have left of a call that a rule allows now:
 // nobody need answer it, and an answer would be a yes that no list shows. Where that
-// fails it expires.
-func (c *call) dropLeft() {
+// fails it expires. A rule of one session answers for no other, whose questions stay.
+func (c *call) dropLeft(by *policy.Grant) {
 	if !c.turn.again {
 		return
 	}
@@ -94,8 +94,11 @@ func (c *call) dropLeft() {
 		inbox := c.turn.set.inbox
 		all, err := inbox.Again(ctx, digest)
 		for _, q := range all {
-			if q.Wants != "" {
-				continue // the tool will ask that anew
+			if q.Wants != "" { // the tool will ask that anew
+				continue
+			}
+			if of := by.Caller.Session; of != "" && q.Caller.Session != of {
+				continue
 			}
 			if errors.Is(inbox.Answer(ctx, q.ID, policy.Answer{Withdrawn: true, By: "ferrule", Reason: "a rule allows it"}), policy.ErrAnswered) {
 				_, err = inbox.Use(ctx, q.ID, digest)

@@ -42,7 +42,7 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 	if c.question == nil && !c.allowed {
 		if g := c.granted(c.ruling); g != nil {
 			c.answeredBy(g)
-			c.dropLeft()
+			c.dropLeft(g)
 			return false, false, nil
 		}
 	}

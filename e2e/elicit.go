@@ -157,7 +157,11 @@ func elicitAll(ctx context.Context, w *world, s *score, x setting, u upstream) {
 			continue
 		}
 		for n, o := range v.outcomes {
-			want := fmt.Sprintf("client %d was asked %s about %s", i, question(i, n), question(i, n))
+			asked := question(i, n)
+			if !w.direct { // the gateway says who asks
+				asked = "server asking asks: " + asked
+			}
+			want := fmt.Sprintf("client %d was asked %s about %s", i, asked, question(i, n))
 			switch got := o.text(); {
 			case got == want:
 				right++

@@ -37,8 +37,8 @@ func (d *dialogue) perform(view *ferrule.View, w *watcher, call tool.Call) tool.
 		if inbox == nil || question == "" || res.Err == nil || res.Err.Kind != tool.Suspended {
 			return res
 		}
-		if !d.approved(inbox, question) {
-			return d.pending(inbox, question)
+		if back := d.awaited(inbox, question); back != nil {
+			return *back
 		}
 		o.Number = turn
 	}
@@ -51,13 +51,24 @@ func (w *watcher) question() (id string, turn int) {
 	return w.asked, w.turn
 }
 
+// awaited waits for the answer to a question. Nil: the call goes on; else it is given
+// back with this.
+func (d *dialogue) awaited(inbox policy.Inbox, id string) *tool.Result {
+	all := &d.client.gate.house.waiters
+	all.enter(id)
+	defer all.leave(id)
+	if d.approved(inbox, id) {
+		return nil
+	}
+	back := d.pending(inbox, id)
+	return &back
+}
+
 // pending is the result of a call that is given back. A request that has ended has
-// no use for it: nobody is to be asked any more.
+// no use for it: nobody is to be asked for it any more.
 func (d *dialogue) pending(inbox policy.Inbox, id string) tool.Result {
 	if d.ctx.Err() != nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), inboxTime)
-		defer cancel()
-		err := inbox.Answer(ctx, id, policy.Answer{Withdrawn: true})
+		err := d.takeBack(inbox, id)
 		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the request ended before a person allowed it. Nothing was done.", Cause: errors.Join(d.why(), err)}}
 	}
 	how := "once it is allowed: on the screen of ferrule up, or by: ferrule approvals allow " + id

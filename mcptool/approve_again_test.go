@@ -139,11 +139,69 @@ func TestApprovalAgain(t *testing.T) {
 		synctest.Wait()
 		calling.Go(func() { pay(k, "paid ada") })
 		synctest.Wait()
+		id := o.open().ID
 		cancel()
 		synctest.Wait()
-		o.answer(o.open().ID, yes)
+		if got := o.open().ID; got != id {
+			t.Errorf("asked anew: got the question %s, want %s still", got, id)
+		}
+		o.answer(id, yes)
 		calling.Wait()
 		o.wantRan(1)
+	})
+	in("M5 the last one who cancels takes it back", func(t *testing.T) {
+		o := newOffice(t)
+		var calling sync.WaitGroup
+		var cancels []context.CancelFunc
+		for range 2 { // of two sessions
+			k := meet(t, o.g, oldEra, mute)
+			ctx, cancel := context.WithCancel(t.Context())
+			cancels = append(cancels, cancel)
+			calling.Go(func() { k.do(ctx, "tools/call", payAda) })
+			synctest.Wait()
+		}
+		for i, cancel := range cancels {
+			if n := len(open(t, o.inbox)); n != 1 {
+				t.Errorf("got %d questions when %d had cancelled, want one", n, i)
+			}
+			cancel()
+			synctest.Wait()
+		}
+		calling.Wait()
+		if n := len(open(t, o.inbox)); n != 0 {
+			t.Errorf("got %d questions, want none: nobody waits", n)
+		}
+	})
+	in("M5 who cancels leaves the question to a session that was told to call again", func(t *testing.T) {
+		o := newOffice(t)
+		k := meet(t, o.g, oldEra, mute)
+		pay(k, "Call again")
+		id := o.open().ID
+		ctx, cancel := context.WithCancel(t.Context())
+		var calling sync.WaitGroup
+		other := meet(t, o.g, oldEra, mute)
+		calling.Go(func() { other.do(ctx, "tools/call", payAda) })
+		synctest.Wait()
+		cancel()
+		calling.Wait()
+		o.answer(id, yes)
+		pay(k, "paid ada")
+		o.wantRan(1)
+	})
+	in("M5 a rule of one session leaves the question of another", func(t *testing.T) {
+		o := newOffice(t)
+		k, other := meet(t, o.g, oldEra, mute), meet(t, o.g, oldEra, mute)
+		pay(k, "Call again")
+		q := o.open()
+		o.answer(q.ID, yes)
+		g, _ := q.Grant(policy.Answer{Allow: true, Rule: q.Offers[0]}, time.Now())
+		g.Caller.Session = other.c.caller.Session
+		if _, err := o.inbox.Grant(t.Context(), g); err != nil || g.Caller.Session == "" {
+			t.Fatal(err)
+		}
+		pay(other, "paid ada") // by its rule
+		pay(k, "paid ada")     // by the answer
+		o.wantRan(2)
 	})
 	in("M5 a yes that became a rule leaves nothing behind", func(t *testing.T) {
 		for _, used := range []bool{true, false} { // the rule

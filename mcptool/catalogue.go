@@ -21,6 +21,9 @@ type catalogue struct {
 	bad    []Quarantined // of them, and what was left out
 	left   string        // why there may be more; "": that is all
 	told   bool          // the server has just said so; else it is judged anew
+	// out: nothing of the server is for clients, whether it has tools or not. Somebody
+	// has left it out, or what was answered for it cannot be read.
+	out bool
 }
 
 // listedTool is one definition and what was made of it.
@@ -58,14 +61,15 @@ func (s *server) definition(name string) json.RawMessage {
 	return nil
 }
 
-// listedAt tells the lists of the server apart: another one has another place.
+// listedAt tells the lists of the server apart: another one has another place, also
+// one without tools. Nil: there is none yet.
 func (s *server) listedAt() **listedTool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.tools.tools) == 0 {
+	if cap(s.tools.tools) == 0 {
 		return nil
 	}
-	return &s.tools.tools[0]
+	return &s.tools.tools[:1][0]
 }
 
 // listTools asks for the tools and registers them. ttl is how long the server says
@@ -119,7 +123,7 @@ func (s *server) catalogue(ctx context.Context, defs []json.RawMessage) *catalog
 		}
 	}
 	s.mu.Unlock()
-	c := &catalogue{tools: make([]*listedTool, 0, len(defs))}
+	c := &catalogue{tools: make([]*listedTool, 0, max(len(defs), 1))} // it has a place: listedAt
 	names := make(map[string]bool, len(defs))
 	alike := make(map[string]*tool.Tool)
 	for _, raw := range defs {
@@ -201,9 +205,14 @@ func (s *server) register(c *catalogue) (changed bool, err error) {
 		c.quarantine()
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	changed = !slices.Equal(s.tools.offered(), c.offered())
+	turned := s.tools.tools != nil && s.tools.silent() != c.silent()
 	s.tools = *c
+	s.mu.Unlock()
+	if turned { // what else clients are listed of it comes, or goes
+		s.outdate("prompts")
+		s.outdate("resources")
+	}
 	return changed, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -185,9 +186,17 @@ func plainly(err error) string {
 			return own.Error()
 		}
 	}
-	switch {
+	switch rest := (*pausedError)(nil); {
+	case errors.As(err, &rest):
+		return fmt.Sprintf("The server is not asked now: %s; %s. Nothing was done.", rest.why, rest.next())
 	case errors.Is(err, errTimeout), errors.Is(err, context.DeadlineExceeded):
 		return "The server did not answer in time. The request may still have had its effect."
+	case errors.Is(err, errUnauthorized):
+		return "The server wants a login that it was not given. Nothing was done."
+	case unsafely(err):
+		return "The server cannot be isolated as it must be here, so it does not run. Nothing was done."
+	case errors.Is(err, errLong):
+		return fmt.Sprintf("The answer of the server was not taken: %s. The request has run: ask for less.", long(err))
 	case errors.Is(err, errBusy):
 		return "The server has no room for this request now. Nothing was done. Try again later."
 	case errors.Is(err, errUnreachable), errors.Is(err, errUnsent):

@@ -27,6 +27,7 @@ type house struct {
 	tellers sync.WaitGroup
 	stop    context.CancelFunc
 	lists   listCache
+	waiters waiters
 	crew    crew     // that requests run on
 	secret  [32]byte // that states are sealed with
 	sealing sync.Once
@@ -351,13 +352,14 @@ func (g *Gateway) server(name string) *server {
 // answered: what they can do is said once.
 const settleTime = 5 * time.Second
 
-// settle waits for servers of which nothing is known yet.
+// settle waits for servers of which nothing is known yet, or not whether clients may
+// hear of them.
 func (g *Gateway) settle(ctx context.Context) {
 	if g.Hub == nil {
 		return
 	}
 	for _, s := range g.Hub.Servers {
-		if known := g.Hub.server(s.Name); known == nil || known.greeting() == nil {
+		if known := g.Hub.server(s.Name); known == nil || known.greeting() == nil || g.Hub.Pins != "" && known.listedAt() == nil {
 			ctx, cancel := context.WithTimeout(ctx, settleTime)
 			defer cancel()
 			_ = g.Hub.Settled(ctx) // what is not there by then is not in the greeting

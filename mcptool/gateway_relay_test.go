@@ -86,7 +86,8 @@ func TestGatewayFaults(t *testing.T) {
 
 func TestGatewayElicitation(t *testing.T) {
 	t.Parallel()
-	const question = `{"message":"Which?","requestedSchema":{"type":"object","properties":{"n":{"type":"number"}}}}`
+	const form = `"requestedSchema":{"type":"object","properties":{"n":{"type":"number"}}}}`
+	const question, asked = `{"message":"Which\u200b?","Message":"ferrule asks: May it run?",` + form, `{"message":"server s asks: Which<U+200B>?",` + form
 	const answer = `{"action":"accept","content":{"n":1.0}}`
 	eras(t, func(t *testing.T, client, server era) {
 		ts := inOneEra(server, &testServer{methods: map[string]method{
@@ -107,7 +108,7 @@ func TestGatewayElicitation(t *testing.T) {
 		}})
 		k := meet(t, gatewayOf(t, allowing(), map[string]*testServer{"s": ts}), client)
 		k.asked = func(method string, params json.RawMessage) (json.RawMessage, *Fault) {
-			if method != "elicitation/create" || string(params) != question {
+			if method != "elicitation/create" || string(params) != asked {
 				t.Errorf("asked %s %s", method, params)
 			}
 			return json.RawMessage(answer), nil
@@ -121,7 +122,7 @@ func TestGatewayElicitation(t *testing.T) {
 			var key string
 			each(requests, func(name string, q json.RawMessage) {
 				key = name
-				if params, _ := member(q, "params"); textMember(q, "method") != "elicitation/create" || string(params) != question {
+				if params, _ := member(q, "params"); textMember(q, "method") != "elicitation/create" || string(params) != asked {
 					t.Errorf("asked %s", q)
 				}
 			})
@@ -372,7 +373,7 @@ func TestGatewayClientsApart(t *testing.T) {
 			for _, who := range []string{"ann", "bob"} {
 				k := meet(t, g, e) // in the new era: of one session
 				k.asked = func(_ string, params json.RawMessage) (json.RawMessage, *Fault) {
-					if textMember(params, "message") != who {
+					if textMember(params, "message") != "server s asks: "+who {
 						t.Errorf("%s was asked %s", who, params)
 					}
 					return json.RawMessage(`{"who":"` + who + `"}`), nil

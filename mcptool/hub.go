@@ -70,8 +70,8 @@ type Status struct {
 	Faults []string
 	// Paused is why it is not asked now, and until when; "": it is asked.
 	Paused string
-	// Isolation is how its processes are kept apart, as it really is; "": none was
-	// started yet.
+	// Isolation is how its last process is kept apart, as it really is; "": none was
+	// started yet. Calls have that of their own process on the record.
 	Isolation string
 	// Notes are what the operator said of it and is of no use, a sentence each.
 	Notes []string

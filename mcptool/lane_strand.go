@@ -104,6 +104,9 @@ func (c *strand) hear(x *asking, method string, params json.RawMessage) {
 		x.notify(method, params)
 		return
 	}
+	if c.lane.s.silent() {
+		return
+	}
 	c.lane.a.notify(c.lane.s.Name, method, params)
 }
 
@@ -119,9 +122,12 @@ func (c *strand) requested(ctx context.Context, method string, params json.RawMe
 	c.mu.Unlock()
 	if len(on) == 0 {
 		c.lane.s.fault(faultAsked, short(method))
+		if c.lane.s.silent() {
+			return refuse(ctx, method, params)
+		}
 	}
 	for _, x := range on {
 		defer x.pause()()
 	}
-	return c.lane.a.request(ctx, c.lane.s.Name, method, params)
+	return c.lane.a.request(ctx, c.lane.s.Name, method, askedBy(c.lane.s.Name, method, params))
 }

@@ -155,7 +155,7 @@ func TestLaneElicitation(t *testing.T) {
 						call := fmt.Sprintf("call %d of %s", c, who)
 						x := &testExchange{a: a}
 						x.asks = func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
-							if got := textMember(params, "message"); version == newVersion && got != call {
+							if got := textMember(params, "message"); version == newVersion && got != "server s asks: "+call {
 								t.Errorf("%s was asked what is about %s", call, got)
 							}
 							return json.RawMessage(fmt.Sprintf(`{"who":%q}`, who)), nil

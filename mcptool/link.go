@@ -32,6 +32,7 @@ type pipeLink struct {
 	shut  func()                 // makes reading and writing end
 	cause func(read error) error // why reading ended; may be nil
 	clean func(string) string    // takes what is secret out of a text; may be nil
+	how   string                 // its process is isolated; "": it has none
 
 	met atomic.Pointer[acquaintance] // nil until the handshake is done
 

@@ -59,7 +59,7 @@ func dialChild(ctx context.Context, s Server, in introduction, hears listener, l
 		return nil, fmt.Errorf("start %s: %w", s.Name, err)
 	}
 	l := makePipeLink(ctx, hears, log, p.close)
-	l.cause, l.clean = p.why, s.clean
+	l.cause, l.clean, l.how = p.why, s.clean, p.how
 	l.run(p.out, p.in) //nolint:contextcheck // it lives until it is closed
 	said, err := greet(l)
 	if err != nil {

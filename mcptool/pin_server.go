@@ -114,12 +114,14 @@ func (s *server) pin(ctx context.Context, c *catalogue) {
 			s.hub.log().LogAttrs(ctx, slog.LevelWarn, "the tools of a server are not offered", slog.String("server", s.Name), slog.String("why", why))
 		}
 		s.pins.fault, s.pins.retry = why, time.Now().Add(pinRetry)
+		c.out = true
 		return
 	}
 	s.pins.fault = ""
 	if kept == nil { // there was nothing to be seen
 		kept = &pinFile{}
 	}
+	c.out = kept.leftWhole()
 	unasked := s.unasked(kept, c)
 	states := make(map[string]*pinEntry, len(kept.Tools))
 	for i := range kept.Tools {

@@ -28,6 +28,7 @@ const (
 type process struct {
 	cmd    *exec.Cmd
 	child  *Child   // that somebody else has started; nil: cmd is ours
+	how    string   // it is isolated
 	in     *os.File // its standard input
 	out    *os.File // its standard output
 	said   *stderrLog
@@ -75,6 +76,7 @@ func startProcess(ctx context.Context, s Server, log *slog.Logger) (*process, er
 		return nil, err
 	}
 	p.group.started(cmd)
+	p.how = how
 	s.isolated.note(how)
 	p.attend(stderr)
 	return p, nil

@@ -54,7 +54,8 @@ func startIsolated(ctx context.Context, s Server, log *slog.Logger) (p *process,
 		}
 		return nil, said, err
 	}
-	s.isolated.note(p.child.Isolation)
+	p.how = p.child.Isolation
+	s.isolated.note(p.how)
 	p.attend(stderr)
 	return p, "", nil
 }
@@ -69,8 +70,8 @@ func (s Server) begin(ctx context.Context, cmd *exec.Cmd, log *slog.Logger) (chi
 	return child, err
 }
 
-// isolation is how the processes of a server are kept apart. The zero value knows of
-// none; nil keeps nothing.
+// isolation is how the processes of a server are kept apart: that of the last one. The
+// zero value knows of none; nil keeps nothing.
 type isolation struct{ text atomic.Pointer[string] }
 
 func (i *isolation) note(text string) {
@@ -79,7 +80,16 @@ func (i *isolation) note(text string) {
 	}
 }
 
-// isolation is how the server's processes are kept apart; "": there was none yet.
+// isolationOf is how the process of a connection is kept apart: another one of the
+// server may have been started when another level could be had.
+func (s *server) isolationOf(l link) string {
+	if p, ok := l.(*pipeLink); ok && p.how != "" {
+		return p.how
+	}
+	return s.isolation()
+}
+
+// isolation is how the server's last process is kept apart; "": there was none yet.
 func (s *server) isolation() string {
 	if len(s.Command) == 0 {
 		return elsewhere

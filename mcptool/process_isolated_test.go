@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -76,6 +77,35 @@ func TestIsolated(t *testing.T) {
 			}
 		}
 	})
+	t.Run("N3 what is on the record is how the process of the call is isolated, not the last one of the server", func(t *testing.T) {
+		var seen []string
+		var started []*exec.Cmd
+		rt := allowAll()
+		rt.Observe = func(e audit.Event) {
+			if e.Kind == audit.Isolated {
+				seen = append(seen, e.Request.Caller.Session+": "+e.Text)
+			}
+		}
+		s := logging(t)
+		times := 0
+		s.Start = func(ctx context.Context, cmd *exec.Cmd) (*Child, error) {
+			if times++; times == 2 { // the hub has the first
+				return &Child{Isolation: "in-process, as nothing else can be had"}, nil
+			}
+			return apart(&started)(ctx, cmd)
+		}
+		start(t, &Hub{Runtime: rt, Servers: []Server{s}})
+		one, two := rt.Session(tool.Caller{Session: "one"}), rt.Session(tool.Caller{Session: "two"})
+		for _, session := range []*ferrule.Session{one, two, one} {
+			if got := session.Call(t.Context(), "old__pid", "{}"); got.Err != nil {
+				t.Fatal(got.Err)
+			}
+		}
+		plain := "one: in-process, as nothing else can be had"
+		if want := []string{plain, "two: namespace, for a test", plain}; !slices.Equal(seen, want) {
+			t.Errorf("got %q, want %q", seen, want)
+		}
+	})
 	t.Run("M1 it is killed if it takes no hint", func(t *testing.T) {
 		var started []*exec.Cmd
 		s := child(t, "stubborn")
@@ -117,6 +147,14 @@ func TestIsolated(t *testing.T) {
 			got := h.Runtime.Session(tool.Caller{}).Call(t.Context(), "old__pid", "{}")
 			if got.Err == nil || got.Err.Kind != tt.kind || !strings.Contains(got.Err.Text, tt.want) {
 				t.Errorf("got %v (%v), want %s and %q", got.Err, got, tt.kind, tt.want)
+			}
+			want := "The server cannot be reached now. Nothing was done."
+			if tt.kind == tool.Sandbox {
+				want = "The server cannot be isolated as it must be here, so it does not run. Nothing was done."
+			}
+			_, err := h.server("old").do(t.Context(), &testExchange{a: &testAudience{version: oldVersion}}, "prompts/get", nil)
+			if got := plainly(err); got != want {
+				t.Errorf("what is no call: got %q, want %q", got, want)
 			}
 			st := h.Status()[0]
 			if tt.kind == tool.Sandbox && !strings.Contains(st.Why, "no Landlock here") {

@@ -134,7 +134,7 @@ func TestRemote(t *testing.T) {
 			kind tool.Kind
 			want string
 		}{
-			{s.tooLong(), tool.Timeout, "did not answer within 1m0s"},
+			{s.tooLong(), tool.Timeout, "did not answer within 50s"},
 			{s.unreachable(errors.New("secret path")), tool.Failed, "cannot be reached now. Nothing was done."},
 			{unsent(errors.New("x")), tool.Failed, "Nothing was done."},
 			{errors.New("EOF"), tool.Failed, "The connection to server s broke while the call ran. It may or may not have happened."},

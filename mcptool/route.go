@@ -76,15 +76,15 @@ func (d *dialogue) having(capability string) []*server {
 	return all
 }
 
-// seen are the servers that the client sees: not those that have tools of which it
-// is offered none.
+// seen are the servers that the client sees: not those that somebody has left out, or
+// that have tools of which it is offered none.
 func (d *dialogue) seen() []*server {
 	offered := make(map[string]bool)
 	for r := range d.face.session.View(d.ctx).Offered() {
 		offered[r.Source.Name] = true
 	}
 	return slices.DeleteFunc(slices.Clone(d.client.gate.servers()), func(s *server) bool {
-		return !offered[s.Name] && s.status().Tools > 0
+		return s.withheld(offered[s.Name])
 	})
 }
 

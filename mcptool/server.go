@@ -49,7 +49,8 @@ type Server struct {
 	// Unprefixed: tools have their own names, without the server's in front.
 	Unprefixed bool
 	// Timeout is how long a call may take, without the time that its client is
-	// asked. 0: 60 s.
+	// asked. 0: 50 s, which is less than most clients wait: a call that its client has
+	// given up says nothing of the server.
 	Timeout time.Duration
 	// AtOnce is how many calls of the server run at once, over all clients. 0: no cap.
 	AtOnce int
@@ -97,7 +98,7 @@ func (s *Server) check(others []Server) error {
 	case s.Follow && cmp.Or(s.Trust, tool.MCP) < tool.Own:
 		return fmt.Errorf("server %s: it may not be followed: its trust is %s, want own: who follows a server accepts whatever it will say of its tools", s.Name, cmp.Or(s.Trust, tool.MCP))
 	case s.Timeout < 0:
-		return fmt.Errorf("server %s: timeout: got %s, want more than 0, or 0 for 60 s", s.Name, s.Timeout)
+		return fmt.Errorf("server %s: timeout: got %s, want more than 0, or 0 for %s", s.Name, s.Timeout, callTime)
 	}
 	if err := cmp.Or(s.checkRules(), s.Login.check(s)); err != nil {
 		return fmt.Errorf("server %s: %w", s.Name, err)
@@ -119,7 +120,12 @@ func (s *Server) place() string {
 	return bareURL(s.URL)
 }
 
-func (s *Server) timeout() time.Duration { return cmp.Or(s.Timeout, time.Minute) }
+// callTime is how long a call may take where nobody says. Most clients give up after a
+// minute, which begins before that of the server: a server that hangs is to be found
+// out before, or no call of it would ever count (breaker).
+const callTime = 50 * time.Second
+
+func (s *Server) timeout() time.Duration { return cmp.Or(s.Timeout, callTime) }
 
 // ways are the eras to speak to the server in, that of the version first; only one
 // where the operator forces it.

@@ -148,9 +148,14 @@ func changedBy(method string) string {
 	return ""
 }
 
-// change notes that a list has changed. What was kept of it is not used any more.
+// change notes that the server has changed a list.
 func (s *server) change(what string) {
 	s.noteChange()
+	s.outdate(what)
+}
+
+// outdate notes that a list has changed. What was kept of it is not used any more.
+func (s *server) outdate(what string) {
 	s.mu.Lock()
 	s.changes[what]++
 	s.changed[what] = true

@@ -112,6 +112,29 @@ func TestBreaker(t *testing.T) {
 			}
 		})
 	})
+	t.Run("M1 a server that hangs is found out before a client gives up after its minute", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			m := inMood("late")
+			g := gatewayOf(t, allowing(), map[string]*testServer{"s": m.server()})
+			k := meet(t, g, oldEra)
+			for i := range breakerAfter + 1 {
+				began := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				got := k.do(ctx, "tools/call", fmt.Sprintf(`{"name":"s__t","arguments":{"n":%d}}`, i))
+				cancel()
+				want, after := "did not answer within 50s", callTime
+				if i == breakerAfter {
+					want, after = "is not asked now: 5 calls in a row got no answer within 50s", 0
+				}
+				if got.end == nil || !strings.Contains(callText(got.end.result), want) || time.Since(began) != after {
+					t.Fatalf("call %d: got %+v after %s, want %q after %s", i, got.end, time.Since(began), want, after)
+				}
+			}
+			if got := strings.Join(g.Hub.Status()[0].Faults, "|"); !strings.Contains(got, "a call got no answer: server s did not answer within 50s (5 times") {
+				t.Errorf("got the faults %q, want the calls without an answer", got)
+			}
+		})
+	})
 	t.Run("M1 one call tries it, and the next pause is longer", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := inMood("late")
@@ -204,6 +227,27 @@ func TestBreaker(t *testing.T) {
 			m.mood.Store("well")
 			if err := call(); err != nil {
 				t.Errorf("got %v, want it done at once, as it is there again", err)
+			}
+		})
+	})
+	t.Run("M1 who wants something else of it is told the same", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ts := inMood("late").server()
+			ts.capabilities = `{"tools":{},"prompts":{},"resources":{}}`
+			ts.methods["prompts/get"], ts.methods["resources/read"] = ts.methods["tools/call"], ts.methods["tools/call"]
+			g := gatewayOf(t, allowing(), map[string]*testServer{"s": ts}, func(g *Gateway) { g.Hub.Servers[0].BreakerAfter = 1 })
+			k := meet(t, g, oldEra)
+			for _, tt := range []struct{ method, want string }{
+				{"prompts/get", "The server did not answer in time. The request may still have had its effect."},
+				{"prompts/get", "The server is not asked now: 1 call got no answer within 50s; next try in 20s. Nothing was done."},
+				{"resources/read", "The server is not asked now: 1 call got no answer within 50s; next try in 20s. Nothing was done."},
+			} {
+				if got := k.fails(tt.method, `{"name":"s__p","uri":"a:b"}`).Message; got != tt.want {
+					t.Errorf("%s: got %q, want %q", tt.method, got, tt.want)
+				}
+			}
+			if n := len(ts.heard("prompts/get")) + len(ts.heard("resources/read")); n != 1 {
+				t.Errorf("the server got %d requests, want one", n)
 			}
 		})
 	})

@@ -95,10 +95,11 @@ func (k *clock) standing() (since time.Time, ok bool) {
 // client is asked.
 type asking struct {
 	exchange
-	clock *clock
-	env   *tool.Env // of the call; nil: it is no call of a tool
-	quiet bool      // the client wants no log messages
-	noted bool      // on the record is how the server is isolated
+	server string // its name
+	clock  *clock
+	env    *tool.Env // of the call; nil: it is no call of a tool
+	quiet  bool      // the client wants no log messages
+	noted  bool      // on the record is how the server is isolated
 }
 
 // pause is for while somebody is asked: the server's time stands still, and the
@@ -114,10 +115,10 @@ func (x *asking) pause() (goOn func()) {
 
 func (x *asking) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	defer x.pause()()
-	return x.exchange.request(ctx, method, params)
+	return x.exchange.request(ctx, method, askedBy(x.server, method, params))
 }
 
 func (x *asking) input(ctx context.Context, required json.RawMessage) (responses, state json.RawMessage, err error) {
 	defer x.pause()()
-	return x.exchange.input(ctx, required)
+	return x.exchange.input(ctx, allAskedBy(x.server, required))
 }

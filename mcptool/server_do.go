@@ -41,7 +41,7 @@ func (s *server) rounds(ctx context.Context, x exchange, method string, params j
 	if method == methodListen {
 		k.stop() // for ever
 	}
-	ask := &asking{exchange: x, clock: k, env: tool.From(ctx), quiet: x.era() == newEra && logLevel(params) == ""}
+	ask := &asking{exchange: x, server: s.Name, clock: k, env: tool.From(ctx), quiet: x.era() == newEra && logLevel(params) == ""}
 	for range maxRounds {
 		result, spoken, err := s.send(ctx, ask, method, params)
 		if err != nil || !ask.wantsInput(spoken, &result) {
@@ -85,7 +85,7 @@ func (s *server) send(ctx context.Context, x *asking, method string, params json
 		if err != nil {
 			return nil, oldEra, err
 		}
-		if how := s.isolation(); how != "" && !x.noted {
+		if how := s.isolationOf(c.link); how != "" && !x.noted {
 			x.noted = true
 			x.env.Isolated(how)
 		}

@@ -1,0 +1,53 @@
+package mcptool
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// This file is about what servers ask the user of a client. A client shows it as it
+// shows Ferrule's own questions, all of which come from its one server: so each says
+// who asks, in front, and shows what it hides.
+
+// askedBy are the params of a request of a server, as its client is to get them.
+func askedBy(server, method string, params json.RawMessage) json.RawMessage {
+	if method != methodElicit || kindOf(params) != '{' {
+		return params
+	}
+	who, _ := member(params, "message")
+	text, _ := unquote(who)
+	return setMembers(unmistaken(params, "message", "mode", "requestedSchema", "url"),
+		pair{"message", quote(fmt.Sprintf("server %s asks: %s", server, Visible(text)))})
+}
+
+// allAskedBy is a result that asks for input, as the client is to get it.
+func allAskedBy(server string, required json.RawMessage) json.RawMessage {
+	questions, _ := member(required, "inputRequests")
+	if kindOf(questions) != '{' {
+		return required
+	}
+	var all []pair
+	each(questions, func(key string, q json.RawMessage) {
+		if params, _ := member(q, "params"); kindOf(params) == '{' {
+			q = setMembers(unmistaken(q, "method", "params"), pair{"params", askedBy(server, textMember(q, "method"), params)})
+		}
+		all = append(all, pair{key, q})
+	})
+	return setMembers(unmistaken(required, "inputRequests"), pair{"inputRequests", setMembers(nil, all...)})
+}
+
+// unmistaken is an object without members that some clients would read as one of
+// these: see plain.
+func unmistaken(object json.RawMessage, known ...string) json.RawMessage {
+	var odd []pair
+	each(object, func(key string, _ json.RawMessage) {
+		if !slices.Contains(known, key) && slices.ContainsFunc(known, func(k string) bool { return sameLetters(k, key) }) {
+			odd = append(odd, pair{key, nil})
+		}
+	})
+	if odd == nil {
+		return object
+	}
+	return setMembers(object, odd...)
+}
