@@ -34,8 +34,7 @@ func (p *program) trustTaken(ctx context.Context, names []string) error {
 			if err != nil {
 				return err
 			}
-			p.printScreen(s, false)
-			more, err = t.ask(ctx, lines, s)
+			more, err = t.ask(ctx, lines, s, false)
 			return err
 		})
 		switch {
