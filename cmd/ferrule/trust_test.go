@@ -174,6 +174,9 @@ func TestTrust(t *testing.T) {
 		if out, errs, code := try(t.Context(), dir, "call", "bank__rates", `{"text":"7"}`); code != 0 || !strings.HasSuffix(strings.TrimSpace(out), "7") {
 			t.Errorf("got %d, %q, %s, want that it is accepted and allowed", code, out, errs)
 		}
+		if out, errs, _ := try(t.Context(), dir, "audit", "list", "--kind", "governed", "--json"); !strings.Contains(out, "accepted rates of server bank as it was shown, sha256:") {
+			t.Errorf("got %s, %s, want what was accepted on the record", out, errs)
+		}
 		again := looked(t, dir)
 		if again.Digest == s.Digest || again.Answer == nil || again.Answer.Said != "these" || again.Totals.Allowed != 1 {
 			t.Errorf("got %+v, want another screen, with the answer", again)
