@@ -74,12 +74,12 @@ func (t *trustee) ask(ctx context.Context, lines <-chan string, s *trustScreen, 
 			p.printChoices(s)
 			continue
 		}
+		var done trusted
 		c, notes, err := s.understood(line)
 		if err == nil {
 			for _, n := range notes {
 				p.printf("%s\n", n)
 			}
-			var done trusted
 			if done, err = t.settle(ctx, s, c); err == nil {
 				p.printTrusted(done)
 				return true, nil
@@ -87,7 +87,7 @@ func (t *trustee) ask(ctx context.Context, lines <-chan string, s *trustScreen, 
 		}
 		switch wrong := (*status)(nil); {
 		case errors.Is(err, errNotAsShown):
-			p.printf("%s: %s: here it is again\n\n", s.Server, errNotAsShown)
+			p.printf("%s: %s: here it is again%s\n\n", s.Server, errNotAsShown, prefixed("; taken back meanwhile: ", pluralRules(done.Revoked)))
 			if s, err = t.screen(ctx); err != nil {
 				return false, err
 			}

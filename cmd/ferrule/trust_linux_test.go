@@ -8,8 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ferrule-dev/ferrule/mcptool"
 )
 
 // atTerminal runs the program at a terminal.
@@ -23,6 +26,11 @@ type atTerminal struct {
 
 func runAtTerminal(t *testing.T, dir string, args ...string) *atTerminal {
 	t.Helper()
+	return runAtTerminalAt(t, time.Now, dir, args...)
+}
+
+func runAtTerminalAt(t *testing.T, now func() time.Time, dir string, args ...string) *atTerminal {
+	t.Helper()
 	outer, inner := openTerminal(t)
 	ctx, stop := context.WithCancel(t.Context())
 	a := &atTerminal{t, newPage(), outer, stop, make(chan int, 1)}
@@ -31,7 +39,7 @@ func runAtTerminal(t *testing.T, dir string, args ...string) *atTerminal {
 		defer close(read)
 		_, _ = io.Copy(a.shown, outer) // until the other end is closed, which is an error
 	}()
-	p := &program{stdin: inner, stdout: inner, stderr: inner, environ: []string{"USER=ada"}, dir: dir, now: time.Now, helper: helper}
+	p := &program{stdin: inner, stdout: inner, stderr: inner, environ: []string{"USER=ada"}, dir: dir, now: now, helper: helper}
 	go func() {
 		defer close(done)
 		a.over <- p.run(ctx, args)
@@ -121,6 +129,37 @@ func TestTrustAtTerminal(t *testing.T) {
 		a.types(`it is not what was shown any more: here it is again[\s\S]*answered +reads[\s\S]*answer for bank: $`, "a")
 		a.shown.find(t, `bank: every call is asked for`)
 		a.ends(0)
+	})
+	t.Run("T5 what is answered in the very moment is shown again, and only what was done is on the record", func(t *testing.T) {
+		t.Parallel()
+		dir := trustFolder(t, tools...)
+		if _, errs, code := try(t.Context(), dir, "trust", "bank", "--answer", "reads"); code != 0 {
+			t.Fatalf("got %d, %s", code, errs)
+		}
+		var armed atomic.Bool
+		a := runAtTerminalAt(t, func() time.Time { // it is asked between the last look and the answer
+			if armed.CompareAndSwap(true, false) {
+				pins := &mcptool.Pins{Dir: filepath.Join(dir, ".ferrule", "pins")}
+				known, err := pins.Of("bank")
+				if err == nil {
+					err = pins.Settle(known, mcptool.PinAnswer{Said: "out", By: "eve", At: time.Now(), Out: []string{"pay"}})
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			return time.Now()
+		}, dir, "trust", "bank")
+		a.shown.find(t, `answer for bank: $`)
+		armed.Store(true)
+		a.types(`answer for bank: $`, "o")
+		a.types(`any more: here it is again; taken back meanwhile: 1 rule[\s\S]*answered +out, by eve[\s\S]*answer for bank: $`, "a")
+		a.shown.find(t, `bank: every call is asked for`)
+		a.ends(0)
+		out, _, _ := try(t.Context(), dir, "audit", "list", "--kind", "governed", "--json")
+		if strings.Contains(out, "bank: it is left out") || !strings.Contains(out, "bank: every call is asked for") {
+			t.Errorf("got %s, want the answer that was done, and not the one that was refused", out)
+		}
 	})
 	t.Run("T5 import shows how each server is started, asks, and ends with one screen and one answer for each", func(t *testing.T) {
 		t.Parallel()

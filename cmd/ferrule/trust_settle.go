@@ -67,7 +67,7 @@ func (t *trustee) settle(ctx context.Context, shown *trustScreen, c choice) (tru
 	}
 	answer := mcptool.PinAnswer{Said: c.said, By: by, At: t.p.now().UTC(), Out: c.out, Whole: c.whole}
 	if err := t.pins.Settle(now.pinned, answer, c.accept...); err != nil {
-		return done, fmt.Errorf("trust: %w%s", err, prefixed("; taken back meanwhile: ", pluralRules(done.Revoked)))
+		return done, fmt.Errorf("trust: %w%s", t.overtaken(ctx, now, err), prefixed("; taken back meanwhile: ", pluralRules(done.Revoked)))
 	}
 	// It is on the record before anything is allowed.
 	if err := t.note(by, done.events(now)...); err != nil { //nolint:contextcheck // a log has none
@@ -79,6 +79,19 @@ func (t *trustee) settle(ctx context.Context, shown *trustScreen, c choice) (tru
 	}
 	done.rest(now, c)
 	return done, nil
+}
+
+// overtaken says of an answer that was refused whether that is because the server, or
+// the answer for it, became another after it was looked at.
+func (t *trustee) overtaken(ctx context.Context, was *trustScreen, err error) error {
+	now, looked := t.screen(ctx)
+	if looked != nil {
+		return err
+	}
+	if now.rules = was.rules; now.digest() == was.Digest { // some were just taken back
+		return err
+	}
+	return fmt.Errorf("%w: %w", errNotAsShown, err)
 }
 
 func pluralRules(n int) string {
