@@ -22,6 +22,8 @@ type Hub struct {
 	// Others are names of servers that are not connected to here: names of tools that
 	// begin as theirs do are imitations all the same.
 	Others []string
+	// OthersBare are those of Others whose tools have bare names.
+	OthersBare []string
 	// Cache is a folder where the last known lists are kept, so that they can be
 	// offered before a server has answered. "": they are not kept.
 	Cache string

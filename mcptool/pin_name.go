@@ -117,10 +117,55 @@ func (s *server) lookalikes() *lookalikes {
 			l.sources[likeness(other)] = other
 		}
 	}
+	l.pinned(s.hub, others)
 	for _, name := range houseNames() {
 		l.house[likeness(name)] = name
 	}
 	return l
+}
+
+// pinned adds the tools of servers that are not connected to now, as they are pinned:
+// who looks at one server alone is to see whose names it imitates. What cannot be read
+// is told of where its own server is.
+func (l *lookalikes) pinned(h *Hub, servers []string) {
+	if h.Pins == "" {
+		return
+	}
+	files, err := (&Pins{Dir: h.Pins}).files()
+	if err != nil {
+		return
+	}
+	known := map[string]bool{l.server: true}
+	for _, from := range l.from {
+		known[from] = true // it is connected to
+	}
+	for _, f := range files { // the last used of each first
+		if known[f.server] || !slices.Contains(servers, f.server) {
+			continue
+		}
+		known[f.server] = true
+		kept, _, err := readPins(f.path)
+		if err != nil {
+			continue
+		}
+		other := lookalikes{server: f.server, bare: h.bare(f.server)}
+		for i := range kept.Tools {
+			e := &kept.Tools[i]
+			if e.Accepted == nil || e.Gone || kept.leftOut(e.Tool) != "" {
+				continue // nobody is offered it
+			}
+			name := other.visible(e.Tool)
+			if like := likeness(name); l.others[like] == "" {
+				l.others[like], l.from[name] = name, f.server
+			}
+		}
+	}
+}
+
+// bare reports whether the tools of a server have bare names.
+func (h *Hub) bare(server string) bool {
+	return h.Runtime.Collisions != ferrule.Prefix || slices.Contains(h.OthersBare, server) ||
+		slices.ContainsFunc(h.Servers, func(s Server) bool { return s.Name == server && s.Unprefixed })
 }
 
 // of says what a name imitates; "": nothing. Tools of one server are not compared:

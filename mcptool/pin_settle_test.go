@@ -138,4 +138,37 @@ func TestOthers(t *testing.T) {
 		start(t, s.h)
 		s.want("+a -bank__pay")
 	})
+	tests := []struct {
+		name, other, others string // a server that was seen before, and its tool
+		bare                bool
+		server, tool        string // one that is connected to alone
+		want                string // what is said of it
+	}{
+		{"M4 who looks at one server alone sees that it imitates a bare name of another", "bank", "delete", true, "s", "de1ete", "looks like that of another tool: delete of server bank"},
+		{"M4 a name with a prefix is not imitated by a bare one", "bank", "delete", false, "s", "de1ete", ""},
+		{"M4 nor is the same bare name an imitation", "bank", "delete", true, "s", "delete", ""},
+		{"M4 a server whose own name is like that of another imitates its tools", "bank1", "pay", false, "bankl", "pay", "looks like that of another tool: bank1__pay of server bank1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			seen := func(server, name string, bare bool) []Quarantined {
+				h := hubOf(t, map[string]*testServer{server: {methods: map[string]method{"tools/list": lists(plainTool(name))}}})
+				h.Servers[0].Unprefixed, h.Pins, h.Others = bare, dir, []string{tt.other, tt.server}
+				if tt.bare {
+					h.OthersBare = []string{tt.other}
+				}
+				start(t, h)
+				return h.Status()[0].Quarantined
+			}
+			if q := seen(tt.other, tt.others, tt.bare); len(q) != 0 {
+				t.Fatalf("got %+v, want it offered", q)
+			}
+			q := seen(tt.server, tt.tool, tt.server == "s")
+			if tt.want == "" && len(q) != 0 || tt.want != "" && (len(q) != 1 || !strings.Contains(q[0].Why, tt.want)) {
+				t.Errorf("got %+v, want %q", q, tt.want)
+			}
+		})
+	}
 }

@@ -31,7 +31,8 @@ in the client's file stands Ferrule in their place, which the client starts itse
 directory, and ferrule.yaml names them as secrets. What the client's file was before is
 kept beside it (.before-ferrule), and
 ` + "`ferrule disconnect`" + ` puts it back. Claude Code is also told that it need not ask for
-calls of Ferrule, which asks itself.
+calls of Ferrule, which asks itself. At a terminal it ends with the question which of the
+servers may be started, to look at their tools (` + "`ferrule trust`" + `).
 
 It is the project's file that is changed (.mcp.json, .cursor/mcp.json,
 .vscode/mcp.json); --user changes that of the user, with this folder as the workspace.

@@ -65,6 +65,9 @@ func (p *program) connect(ctx context.Context, h *host, state string, o hosting)
 	h.logins = p.loginsOf(h.config)
 	for _, s := range h.config.Servers {
 		h.hub.Others = append(h.hub.Others, s.Name)
+		if s.Unprefixed {
+			h.hub.OthersBare = append(h.hub.OthersBare, s.Name)
+		}
 		if s.Off || !h.needs(s, o.names) || o.only != "" && s.Name != o.only {
 			continue
 		}

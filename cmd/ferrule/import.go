@@ -28,7 +28,10 @@ Claude Code, Cursor and Claude Desktop have it, or servers, as VS Code does. It 
 which were taken, which not and why. Of Claude Code's own file (~/.claude.json) it is
 also what that has for this folder alone. Values that look like secrets are moved to files
 in the state directory, which only you can read, and ferrule.yaml names them as
-secrets. The client's file stays as it is: ` + "`ferrule connect`" + ` changes that too.`,
+secrets. The client's file stays as it is: ` + "`ferrule connect`" + ` changes that too.
+
+At a terminal it then shows what each server would run, and asks whether it may be
+started, so that you can look at its tools (` + "`ferrule trust`" + `). Nothing runs before that.`,
 		Example: `  ferrule servers import .mcp.json
   ferrule servers import ~/.cursor/mcp.json`,
 		Args: exactly("FILE"),

@@ -22,6 +22,9 @@ const (
 	trustOut   = "out"   // tools are not offered, or none is
 )
 
+// trustAll is typed to be shown all tools.
+const trustAll = "all"
+
 // trusting are the flags of trust.
 type trusting struct {
 	answer string
@@ -132,11 +135,11 @@ func (t *trustee) show(ctx context.Context, s *trustScreen, all bool) error {
 	if p.json {
 		return p.printJSON(s)
 	}
-	p.printScreen(s, all)
 	if !p.talks() {
+		p.printScreen(s, all)
 		return usage("trust: nothing was answered, as this is not a terminal: say --answer ask, reads, these with --tools, or out, and --as %s", s.Digest)
 	}
-	_, err := t.ask(ctx, p.lines(ctx), s)
+	_, err := t.ask(ctx, p.lines(ctx), s, all)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,20 +31,27 @@ func (p *program) lines(ctx context.Context) <-chan string {
 	return lines
 }
 
-const trustPrompt = `
+// printChoices says what can be typed.
+func (p *program) printChoices(s *trustScreen) {
+	p.printf(`
   a        ask for each call
   r        allow what says that it only reads
   1 3-5 x  allow these, by number or name
   o        leave it out; o 2 x: only these
-  enter    nothing now
-answer for `
+`)
+	if slices.ContainsFunc(s.Tools, func(t trustedTool) bool { return !t.seen }) {
+		p.printf("  all      show all of it\n")
+	}
+	p.printf("  enter    nothing now\nanswer for ")
+}
 
 // ask takes an answer from a person, and does it. Where what was shown is another by
-// then, it is shown again.
+// then, it is shown again, all of it if it was.
 // more is false where nobody is there to be asked anything else.
-func (t *trustee) ask(ctx context.Context, lines <-chan string, s *trustScreen) (more bool, err error) {
+func (t *trustee) ask(ctx context.Context, lines <-chan string, s *trustScreen, all bool) (more bool, err error) {
 	p := t.p
-	p.printf("%s", trustPrompt)
+	p.printScreen(s, all)
+	p.printChoices(s)
 	for {
 		p.printf("%s: ", s.Server)
 		var line string
@@ -59,12 +67,19 @@ func (t *trustee) ask(ctx context.Context, lines <-chan string, s *trustScreen) 
 			p.printf("nothing was answered: `ferrule trust %s` shows it again\n", s.Server)
 			return more && line == "", nil
 		}
+		if line == trustAll {
+			all = true
+			p.printf("\n")
+			p.printScreen(s, all)
+			p.printChoices(s)
+			continue
+		}
+		var done trusted
 		c, notes, err := s.understood(line)
 		if err == nil {
 			for _, n := range notes {
 				p.printf("%s\n", n)
 			}
-			var done trusted
 			if done, err = t.settle(ctx, s, c); err == nil {
 				p.printTrusted(done)
 				return true, nil
@@ -72,12 +87,12 @@ func (t *trustee) ask(ctx context.Context, lines <-chan string, s *trustScreen) 
 		}
 		switch wrong := (*status)(nil); {
 		case errors.Is(err, errNotAsShown):
-			p.printf("%s: %s: here it is again\n\n", s.Server, errNotAsShown)
+			p.printf("%s: %s: here it is again%s\n\n", s.Server, errNotAsShown, prefixed("; taken back meanwhile: ", pluralRules(done.Revoked)))
 			if s, err = t.screen(ctx); err != nil {
 				return false, err
 			}
-			p.printScreen(s, false)
-			p.printf("%s", trustPrompt)
+			p.printScreen(s, all)
+			p.printChoices(s)
 		case errors.As(err, &wrong): // what was typed
 			p.printf("%s\n", strings.TrimPrefix(err.Error(), "trust: "))
 		default:
@@ -126,8 +141,9 @@ func (s *trustScreen) understood(line string) (c choice, notes []string, err err
 	return c, notes, err
 }
 
-// numbered are the tools of a word: a name, a number, or a range. What destroys, or has
-// findings, is not allowed by a range: left are those.
+// numbered are the tools of a word: a name, a number, or a range. A number allows what
+// was seen; a range only what says that it does no harm, and has no findings: left are
+// the others.
 func (s *trustScreen) numbered(word, said string) (names, left []string, err error) {
 	from, to, ranged := strings.Cut(word, "-")
 	first, err := strconv.Atoi(from)
@@ -144,12 +160,20 @@ func (s *trustScreen) numbered(word, said string) (names, left []string, err err
 	if first < 1 || last > len(s.Tools) || first > last {
 		return nil, nil, usage("got %s, want numbers from 1 to %d", word, len(s.Tools))
 	}
+	unseen := 0
 	for i := first - 1; i < last; i++ {
-		if t := &s.Tools[i]; ranged && said == trustThese && (t.Destroys || len(t.Findings) > 0) {
+		t := &s.Tools[i]
+		if said == trustThese && !t.seen {
+			unseen++
+		}
+		if ranged && said == trustThese && (!t.mild || t.Destroys || len(t.Findings) > 0) {
 			left = append(left, t.Tool)
 		} else {
 			names = append(names, t.Tool)
 		}
+	}
+	if unseen > 0 {
+		return nil, nil, usage("got %s, want numbers of tools that were shown, and %s not: say %s to see them, or a name", word, plural(int64(unseen), "was", "were"), trustAll)
 	}
 	return names, left, nil
 }

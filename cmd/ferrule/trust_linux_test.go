@@ -3,11 +3,16 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ferrule-dev/ferrule/mcptool"
 )
 
 // atTerminal runs the program at a terminal.
@@ -21,6 +26,11 @@ type atTerminal struct {
 
 func runAtTerminal(t *testing.T, dir string, args ...string) *atTerminal {
 	t.Helper()
+	return runAtTerminalAt(t, time.Now, dir, args...)
+}
+
+func runAtTerminalAt(t *testing.T, now func() time.Time, dir string, args ...string) *atTerminal {
+	t.Helper()
 	outer, inner := openTerminal(t)
 	ctx, stop := context.WithCancel(t.Context())
 	a := &atTerminal{t, newPage(), outer, stop, make(chan int, 1)}
@@ -29,7 +39,7 @@ func runAtTerminal(t *testing.T, dir string, args ...string) *atTerminal {
 		defer close(read)
 		_, _ = io.Copy(a.shown, outer) // until the other end is closed, which is an error
 	}()
-	p := &program{stdin: inner, stdout: inner, stderr: inner, environ: []string{"USER=ada"}, dir: dir, now: time.Now, helper: helper}
+	p := &program{stdin: inner, stdout: inner, stderr: inner, environ: []string{"USER=ada"}, dir: dir, now: now, helper: helper}
 	go func() {
 		defer close(done)
 		a.over <- p.run(ctx, args)
@@ -120,28 +130,97 @@ func TestTrustAtTerminal(t *testing.T) {
 		a.shown.find(t, `bank: every call is asked for`)
 		a.ends(0)
 	})
-	t.Run("T5 import ends with one screen and one answer for each server", func(t *testing.T) {
+	t.Run("T5 what is answered in the very moment is shown again, and only what was done is on the record", func(t *testing.T) {
+		t.Parallel()
+		dir := trustFolder(t, tools...)
+		if _, errs, code := try(t.Context(), dir, "trust", "bank", "--answer", "reads"); code != 0 {
+			t.Fatalf("got %d, %s", code, errs)
+		}
+		var armed atomic.Bool
+		a := runAtTerminalAt(t, func() time.Time { // it is asked between the last look and the answer
+			if armed.CompareAndSwap(true, false) {
+				pins := &mcptool.Pins{Dir: filepath.Join(dir, ".ferrule", "pins")}
+				known, err := pins.Of("bank")
+				if err == nil {
+					err = pins.Settle(known, mcptool.PinAnswer{Said: "out", By: "eve", At: time.Now(), Out: []string{"pay"}})
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			return time.Now()
+		}, dir, "trust", "bank")
+		a.shown.find(t, `answer for bank: $`)
+		armed.Store(true)
+		a.types(`answer for bank: $`, "o")
+		a.types(`any more: here it is again; taken back meanwhile: 1 rule[\s\S]*answered +out, by eve[\s\S]*answer for bank: $`, "a")
+		a.shown.find(t, `bank: every call is asked for`)
+		a.ends(0)
+		out, _, _ := try(t.Context(), dir, "audit", "list", "--kind", "governed", "--json")
+		if strings.Contains(out, "bank: it is left out") || !strings.Contains(out, "bank: every call is asked for") {
+			t.Errorf("got %s, want the answer that was done, and not the one that was refused", out)
+		}
+	})
+	t.Run("T5 import shows how each server is started, asks, and ends with one screen and one answer for each", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		list := filepath.Join(dir, "tools.json")
+		list, mark := filepath.Join(dir, "tools.json"), filepath.Join(dir, "ran")
 		write(t, list, "["+strings.Join(tools, ",")+"]")
 		server := map[string]any{"command": testBinary(t), "env": map[string]string{beServer: "1", "GORACE": "atexit_sleep_ms=0", "FERRULE_TEST_TOOLS": list}}
-		text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"a": server, "b": map[string]any{"command": filepath.Join(dir, "nothing")}, "c": server, "d": server}})
+		text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
+			"a": server, "d": server, "e": server,
+			"b": map[string]any{"command": "touch", "args": []string{mark, "x y\u202e"}, "env": map[string]string{"COLOUR": "turquoise"}},
+			"c": map[string]any{"command": filepath.Join(dir, "nothing")},
+			"f": map[string]any{"command": "touch", "args": []string{mark, strings.Repeat("x", maxStart) + "hidden"}},
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		write(t, filepath.Join(dir, "mcp.json"), string(text))
 		a := runAtTerminal(t, dir, "servers", "import", "mcp.json")
+		a.types(`start a and look\? \[y/N; a: .*\] $`, "y")
+		a.types(`start b and look\? .*\] $`, "maybe")
+		a.types(`got "maybe", want y, n, a or q\r\nstart b and look\? .*\] $`, "")
+		a.types(`start c and look\? .*\] $`, "a")
 		a.types(`answer for a: $`, "r")
-		a.types(`a: allowed what says that it only reads: a__rates[\s\S]*b cannot be looked at[\s\S]*ferrule trust b[\s\S]*answer for c: $`, "q")
-		a.shown.find(t, `answer once:\r\n  ferrule trust d\r\n`)
+		a.types(`a: allowed what says that it only reads: a__rates[\s\S]*c cannot be looked at[\s\S]*ferrule trust c[\s\S]*answer for d: $`, "q")
+		a.shown.find(t, `not started: e, f, b\r\n[\s\S]*answer once:\r\n  ferrule trust e\r\n  ferrule trust f\r\n  ferrule trust b\r\n`)
 		a.ends(0)
+		before, _, _ := strings.Cut(a.shown.String(), "start a and look")
+		if before = strings.ReplaceAll(before, "\r\n          │ ", ""); !strings.Contains(before, "│ touch "+mark+" 'x y‹U+202E›'\r\nvariables │ COLOUR\r\n") || !strings.Contains(before, "This is not all of it") {
+			t.Errorf("got %s, want how all are started, before the first question", before)
+		}
+		if strings.Contains(a.shown.String(), "turquoise") {
+			t.Errorf("got %s, want no value", a.shown)
+		}
 		again := runAtTerminal(t, dir, "servers", "import", "mcp.json") // a is answered for
-		again.types(`a: it is there already[\s\S]*answer for c: $`, "o")
-		again.types(`c: it is left out[\s\S]*answer for d: $`, "")
+		again.types(`start b and look\? .*\] $`, "n")
+		again.types(`start c and look\? .*\] $`, "no")
+		again.types(`start d and look\? .*\] $`, "yes")
+		again.types(`start e and look\? \[y/N\] $`, "y")
+		again.types(`answer for d: $`, "o")
+		again.types(`d: it is left out[\s\S]*answer for e: $`, "")
+		again.shown.find(t, `not started: f, b, c\r\n`)
 		again.ends(0)
-		if strings.Contains(again.shown.String(), "answer for a:") {
-			t.Errorf("got %s, want that a is not asked about again", again.shown)
+		if got := again.shown.String(); strings.Contains(got, "answer for a:") || !strings.Contains(got, "a: it is there already") {
+			t.Errorf("got %s, want that a is not asked about again", got)
+		}
+		if _, err := os.Stat(mark); err == nil {
+			t.Error("got that b or f has run, want that neither was started")
+		}
+	})
+	t.Run("T5 where nobody is at the terminal any more nothing is started", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		mark := filepath.Join(dir, "ran")
+		write(t, filepath.Join(dir, "mcp.json"), fmt.Sprintf(`{"mcpServers": {"a": {"command": "touch", "args": [%q]}, "b": {"command": "touch", "args": [%q]}}}`, mark, mark))
+		a := runAtTerminal(t, dir, "servers", "import", "mcp.json")
+		a.types(`start a and look\? .*\] $`, "y")
+		a.types(`start b and look\? .*\] $`, "\x04\x04")
+		a.shown.find(t, `not started: a, b\r\n`)
+		a.ends(0)
+		if _, err := os.Stat(mark); err == nil {
+			t.Error("got that a has run, want that it was not started")
 		}
 	})
 }

@@ -19,8 +19,12 @@ const (
 	maxFindingText   = 300 // characters
 )
 
-// printScreen shows a server.
+// printScreen shows a server, and notes which of its tools were seen by that.
 func (p *program) printScreen(s *trustScreen, all bool) {
+	more := "--all shows them"
+	if p.talks() {
+		more = "say " + trustAll + " to see them"
+	}
 	p.printf("%s: %s\n", s.Server, s.Totals)
 	lines := []terminal.Line{{Label: "reached by", Text: terminal.Brief(s.Identity, 400)}}
 	if s.Trust >= tool.Own || len(s.Believe) > 0 {
@@ -38,6 +42,7 @@ func (p *program) printScreen(s *trustScreen, all bool) {
 	rows, left := s.chosenRows(all)
 	table := [][]string{{"#", "TOOL", "SAYS", "CALLS ARE", "TOKENS", "DESCRIPTION"}}
 	for _, t := range rows {
+		t.seen = true
 		name, mark := mcptool.Visible(t.Tool), ""
 		if len(t.Findings) > 0 {
 			mark = " !"
@@ -53,9 +58,9 @@ func (p *program) printScreen(s *trustScreen, all bool) {
 	}
 	p.printTable(table)
 	if left > 0 {
-		p.printf("… and %s: --all shows them\n", plural(int64(left), "tool more", "tools more"))
+		p.printf("… and %s: %s\n", plural(int64(left), "tool more", "tools more"), more)
 	}
-	p.printFindings(s, all)
+	p.printFindings(s, all, more)
 	p.printf("\nTo answer: ferrule trust %s --as %s --answer ask | reads | these --tools … | out [--tools …]\n", s.Server, s.Digest)
 }
 
@@ -98,12 +103,14 @@ func (s *trustScreen) chosenRows(all bool) (rows []*trustedTool, left int) {
 	return rows, left
 }
 
-// printFindings prints what was found, and what cannot be used.
-func (p *program) printFindings(s *trustScreen, all bool) {
+// printFindings prints what was found, and what cannot be used. more is how the rest
+// is shown.
+func (p *program) printFindings(s *trustScreen, all bool, more string) {
 	var lines []string
 	for i := range s.Tools {
 		if t := &s.Tools[i]; len(t.Findings) > 0 {
 			lines = append(lines, fmt.Sprintf("! %s: %s", mcptool.Visible(t.Tool), terminal.Brief(strings.Join(t.Findings, "; "), maxFindingText)))
+			t.seen = t.seen && (all || len(lines) <= maxTrustFindings)
 		}
 	}
 	found := len(lines)
@@ -116,7 +123,7 @@ func (p *program) printFindings(s *trustScreen, all bool) {
 	p.printf("\n")
 	for i, line := range lines {
 		if i == maxTrustFindings && !all {
-			p.printf("… and %s: --all shows them\n", plural(int64(len(lines)-i), "finding more", "findings more"))
+			p.printf("… and %s: %s\n", plural(int64(len(lines)-i), "finding more", "findings more"), more)
 			break
 		}
 		p.printf("%s\n", line)

@@ -60,6 +60,8 @@ type trustedTool struct {
 
 	pin     mcptool.Pin
 	trusted bool // an answer for the server is what allows it
+	mild    bool // it says that it only reads, or that it destroys nothing
+	seen    bool // it was printed, with all that was found about it
 }
 
 // waits reports whether the tool would have to be accepted.
@@ -214,6 +216,7 @@ func (t *trustedTool) read(definition json.RawMessage) {
 	said := func(hint string) string { return string(d.Hints[hint]) }
 	t.Destroys = said("destructiveHint") == "true"
 	t.Reads = said("readOnlyHint") == "true" && !t.Destroys
+	t.mild = t.Reads || said("destructiveHint") == "false"
 	t.Says = []string{}
 	for _, w := range []struct{ hint, value, word string }{
 		{"readOnlyHint", "true", "reads only"},

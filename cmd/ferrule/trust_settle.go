@@ -62,21 +62,36 @@ func (t *trustee) settle(ctx context.Context, shown *trustScreen, c choice) (tru
 		}
 	}
 	done.Revoked = len(revoke)
-	if err := t.note(done, by); err != nil { //nolint:contextcheck // a log has none
-		return done, err
-	}
 	if err := t.h.kept.Regrant(ctx, revoke, nil, by, reason); err != nil {
 		return done, fmt.Errorf("trust: %w", err)
 	}
 	answer := mcptool.PinAnswer{Said: c.said, By: by, At: t.p.now().UTC(), Out: c.out, Whole: c.whole}
 	if err := t.pins.Settle(now.pinned, answer, c.accept...); err != nil {
-		return done, fmt.Errorf("trust: %w%s", err, prefixed("; taken back meanwhile: ", pluralRules(done.Revoked)))
+		return done, fmt.Errorf("trust: %w%s", t.overtaken(ctx, now, err), prefixed("; taken back meanwhile: ", pluralRules(done.Revoked)))
+	}
+	// It is on the record before anything is allowed.
+	if err := t.note(by, done.events(now)...); err != nil { //nolint:contextcheck // a log has none
+		return done, err
 	}
 	if err := t.h.kept.Regrant(ctx, nil, give, by, reason); err != nil {
-		return done, fmt.Errorf("trust: the answer is noted, but nothing is allowed: %w", err)
+		err = fmt.Errorf("trust: the answer is noted, but nothing more is allowed: %w", err)
+		return done, errors.Join(err, t.note(by, "the answer for server "+done.Server+" allows nothing more: its rules could not be kept")) //nolint:contextcheck // a log has none
 	}
 	done.rest(now, c)
 	return done, nil
+}
+
+// overtaken says of an answer that was refused whether that is because the server, or
+// the answer for it, became another after it was looked at.
+func (t *trustee) overtaken(ctx context.Context, was *trustScreen, err error) error {
+	now, looked := t.screen(ctx)
+	if looked != nil {
+		return err
+	}
+	if now.rules = was.rules; now.digest() == was.Digest { // some were just taken back
+		return err
+	}
+	return fmt.Errorf("%w: %w", errNotAsShown, err)
 }
 
 func pluralRules(n int) string {
@@ -100,13 +115,32 @@ func (d *trusted) rest(s *trustScreen, c choice) {
 	}
 }
 
-// note puts the answer on the record.
-func (t *trustee) note(d trusted, by string) error {
-	text := "answered for server " + d.Server + ": " + d.words()
-	if _, err := t.h.kept.Append(audit.Event{Kind: audit.Governed, Time: t.p.now(), Name: d.Server, By: by, Text: text}); err != nil {
-		return fmt.Errorf("trust: it cannot be put on the record: %w", err)
+// note puts on the record what was done for the server.
+func (t *trustee) note(by string, texts ...string) error {
+	events := make([]audit.Event, 0, len(texts))
+	for _, text := range texts {
+		events = append(events, audit.Event{Kind: audit.Governed, Time: t.p.now(), Name: t.server.Name, By: by, Text: text})
+	}
+	if _, err := t.h.kept.Append(events...); err != nil {
+		return fmt.Errorf("trust: the answer is kept, but cannot be put on the record, so that nothing more is allowed: %w", err)
 	}
 	return nil
+}
+
+// events are what an answer has done, but for its rules, which are on the record by
+// themselves: every tool by name, and what was accepted as exactly what it is.
+func (d *trusted) events(s *trustScreen) []string {
+	texts := []string{"answered for server " + d.Server + ": " + d.words()}
+	for i := range s.Tools {
+		t := &s.Tools[i]
+		if slices.Contains(d.Accepted, t.Tool) {
+			texts = append(texts, fmt.Sprintf("accepted %s of server %s as it was shown, %s", mcptool.Visible(t.Tool), d.Server, t.pin.Digest))
+		}
+		if slices.Contains(d.Out, t.Tool) {
+			texts = append(texts, fmt.Sprintf("left out %s of server %s", mcptool.Visible(t.Tool), d.Server))
+		}
+	}
+	return texts
 }
 
 // words are what was answered.

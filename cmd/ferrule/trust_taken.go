@@ -4,13 +4,14 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/mcptool"
 )
 
 // trustTaken has somebody at the terminal look at servers that were just taken, one
-// screen and one answer each; elsewhere it says which commands do that.
+// screen and one answer each, after they have said that it may be started; elsewhere it says which commands do that.
 func (p *program) trustTaken(ctx context.Context, names []string) error {
 	names, err := p.unanswered(names)
 	if err != nil || len(names) == 0 {
@@ -21,6 +22,10 @@ func (p *program) trustTaken(ctx context.Context, names []string) error {
 		return nil
 	}
 	lines := p.lines(ctx)
+	names, left, err := p.mayLook(ctx, lines, names)
+	if err != nil {
+		return err
+	}
 	for i, name := range names {
 		more := false
 		p.printf("\n")
@@ -29,8 +34,7 @@ func (p *program) trustTaken(ctx context.Context, names []string) error {
 			if err != nil {
 				return err
 			}
-			p.printScreen(s, false)
-			more, err = t.ask(ctx, lines, s)
+			more, err = t.ask(ctx, lines, s, false)
 			return err
 		})
 		switch {
@@ -40,11 +44,21 @@ func (p *program) trustTaken(ctx context.Context, names []string) error {
 			p.complain("ferrule: " + err.Error())
 			p.sayTrust([]string{name})
 		case !more:
-			p.sayTrust(names[i+1:])
+			p.sayNotStarted(append(names[i+1:], left...))
 			return nil
 		}
 	}
+	p.sayNotStarted(left)
 	return nil
+}
+
+// sayNotStarted says what becomes of servers that are taken and were not looked at.
+func (p *program) sayNotStarted(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	p.printf("\nnot started: %s\n`ferrule up`, and whatever else uses their tools, would start them; `ferrule servers remove NAME` takes one out.\n", strings.Join(names, ", "))
+	p.sayTrust(names)
 }
 
 // sayTrust says how servers are answered for.

@@ -20,24 +20,24 @@ func TestTrustHints(t *testing.T) {
 	tests := []struct {
 		name, hints string
 		says        string
-		reads       bool
+		reads, mild bool
 	}{
-		{"T5 what says nothing does not read", `{}`, "", false},
-		{"T5 what says that it only reads does", `{"readOnlyHint":true}`, "reads only", true},
-		{"T5 also where it says the rest", `{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":true}`, "reads only, destroys nothing, idempotent, open world", true},
-		{"T5 what says that it destroys as well does not", `{"readOnlyHint":true,"destructiveHint":true}`, "reads only, DESTROYS", false},
-		{"T5 what writes does not", `{"readOnlyHint":false,"openWorldHint":false}`, "writes, closed world", false},
-		{"T5 what destroys nothing may still write", `{"destructiveHint":false}`, "destroys nothing", false},
-		{"T5 a hint of another type is none", `{"readOnlyHint":"true","destructiveHint":0}`, "", false},
-		{"T5 neither are hints that are no object", `[true]`, "", false},
+		{"T5 what says nothing does not read", `{}`, "", false, false},
+		{"T5 what says that it only reads does", `{"readOnlyHint":true}`, "reads only", true, true},
+		{"T5 also where it says the rest", `{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":true}`, "reads only, destroys nothing, idempotent, open world", true, true},
+		{"T5 what says that it destroys as well does not", `{"readOnlyHint":true,"destructiveHint":true}`, "reads only, DESTROYS", false, false},
+		{"T5 what writes does not", `{"readOnlyHint":false,"openWorldHint":false}`, "writes, closed world", false, false},
+		{"T5 what destroys nothing may still write", `{"destructiveHint":false}`, "destroys nothing", false, true},
+		{"T5 a hint of another type is none", `{"readOnlyHint":"true","destructiveHint":0}`, "", false, false},
+		{"T5 neither are hints that are no object", `[true]`, "", false, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var one trustedTool
 			one.read(json.RawMessage(`{"name":"a","description":" Do it.","inputSchema":{"type":"object"},"annotations":` + tt.hints + `}`))
-			if got := strings.Join(one.Says, ", "); got != tt.says || one.Reads != tt.reads {
-				t.Errorf("got %q, reads %v, want %q, %v", got, one.Reads, tt.says, tt.reads)
+			if got := strings.Join(one.Says, ", "); got != tt.says || one.Reads != tt.reads || one.mild != tt.mild {
+				t.Errorf("got %q, reads %v, mild %v, want %q, %v, %v", got, one.Reads, one.mild, tt.says, tt.reads, tt.mild)
 			}
 			if tt.hints != `[true]` && (one.Description != "Do it." || one.Tokens != 6) {
 				t.Errorf("got %q, %d tokens, want its text, and 6", one.Description, one.Tokens)
@@ -51,7 +51,10 @@ func screenOf(tools ...string) *trustScreen {
 	s := &trustScreen{Server: "bank"}
 	for i, t := range tools {
 		name, what, _ := strings.Cut(t, " ")
-		one := trustedTool{Number: i + 1, Tool: name, Name: "bank__" + name, Reads: what == "reads", Destroys: what == "destroys"}
+		one := trustedTool{
+			Number: i + 1, Tool: name, Name: "bank__" + name, Reads: what == "reads", Destroys: what == "destroys",
+			mild: what == "reads" || what == "unseen", seen: what != "unseen",
+		}
 		if what == "waits" {
 			one.Findings, one.pin.Now = []string{"it is new"}, json.RawMessage(`{}`)
 		}
@@ -62,7 +65,7 @@ func screenOf(tools ...string) *trustScreen {
 
 func TestTrustTyped(t *testing.T) {
 	t.Parallel()
-	s := screenOf("balance reads", "close destroys", "odd waits", "pay", "rates reads")
+	s := screenOf("balance reads", "close destroys", "odd waits", "pay", "rates reads", "far unseen")
 	tests := []struct{ line, want string }{
 		{"a", "ask"},
 		{"ask", "ask"},
@@ -76,12 +79,16 @@ func TestTrustTyped(t *testing.T) {
 		{"4 4 pay", "these allow pay"},
 		{"3", "these allow odd accept odd"},
 		{"close", "these allow close"},
-		{"1-5", "these allow balance pay rates; not by a range, only one by one: close, odd"},
-		{"1-5 2", "these allow balance pay rates close; not by a range, only one by one: close, odd"},
-		{"2-3", "! not by a range, only one by one: close, odd"},
-		{"0", "! got 0, want numbers from 1 to 5"},
-		{"6", "! got 6, want numbers from 1 to 5"},
-		{"4-2", "! got 4-2, want numbers from 1 to 5"},
+		{"1-5", "these allow balance rates; not by a range, only one by one: close, odd, pay"},
+		{"1-5 2", "these allow balance rates close; not by a range, only one by one: close, odd, pay"},
+		{"2-4", "! not by a range, only one by one: close, odd, pay"},
+		{"6", "! got 6, want numbers of tools that were shown, and 1 was not: say all to see them, or a name"},
+		{"1-6", "! got 1-6, want numbers of tools that were shown, and 1 was not: say all to see them, or a name"},
+		{"1 far", "these allow balance far"},
+		{"o 5-6", "out out rates far"},
+		{"0", "! got 0, want numbers from 1 to 6"},
+		{"7", "! got 7, want numbers from 1 to 6"},
+		{"4-2", "! got 4-2, want numbers from 1 to 6"},
 		{"1-99999999999999999999", `! trust: bank has no tool "1-99999999999999999999": ` + "`ferrule trust bank` lists them"},
 		{"pya", `! trust: bank has no tool "pya": did you mean pay?`},
 		{"a pay", `! got "pay" behind it, want nothing; tools that are called so are named behind a t`},
@@ -167,6 +174,9 @@ func TestTrust(t *testing.T) {
 		if out, errs, code := try(t.Context(), dir, "call", "bank__rates", `{"text":"7"}`); code != 0 || !strings.HasSuffix(strings.TrimSpace(out), "7") {
 			t.Errorf("got %d, %q, %s, want that it is accepted and allowed", code, out, errs)
 		}
+		if out, errs, _ := try(t.Context(), dir, "audit", "list", "--kind", "governed", "--json"); !strings.Contains(out, "accepted rates of server bank as it was shown, sha256:") {
+			t.Errorf("got %s, %s, want what was accepted on the record", out, errs)
+		}
 		again := looked(t, dir)
 		if again.Digest == s.Digest || again.Answer == nil || again.Answer.Said != "these" || again.Totals.Allowed != 1 {
 			t.Errorf("got %+v, want another screen, with the answer", again)
@@ -205,17 +215,30 @@ func TestTrust(t *testing.T) {
 		tools[4321], tools[4444] = "t4321 destroys", "t4444 waits"
 		s := screenOf(tools...)
 		printed := func(all bool) string {
+			for i := range s.Tools {
+				s.Tools[i].seen = false
+			}
 			var out bytes.Buffer
 			p := &program{stdout: &out, now: time.Now, out: &shown{to: &out}}
 			p.printScreen(s, all)
 			return out.String()
 		}
 		out := printed(false)
+		if s.Tools[4000].seen || !s.Tools[0].seen || !s.Tools[4321].seen || !s.Tools[4444].seen {
+			t.Error("got another note of what was seen, want what is on the screen")
+		}
 		if n := strings.Count(out, "\n"); n > 80 || !strings.Contains(out, "t4321") || !strings.Contains(out, "t4444 !") || !strings.Contains(out, "and 4940 tools more: --all") {
 			t.Errorf("got %d lines, %s", n, out)
 		}
-		if n := strings.Count(printed(true), "\n"); n < 5000 {
+		if n := strings.Count(printed(true), "\n"); n < 5000 || !s.Tools[4000].seen {
 			t.Errorf("got %d lines, want all", n)
+		}
+		for i := range tools {
+			tools[i] = fmt.Sprintf("t%04d waits", i)
+		}
+		s = screenOf(tools...)
+		if out := printed(false); !s.Tools[maxTrustFindings-1].seen || s.Tools[maxTrustFindings].seen {
+			t.Errorf("got %s, want that a tool was not seen whose findings are not there", out)
 		}
 	})
 	t.Run("T5 many tools are allowed at once", func(t *testing.T) {
