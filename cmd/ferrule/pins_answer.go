@@ -64,12 +64,12 @@ func (p *program) pinsRejectCommand() *cobra.Command {
 
 // answerPins does what was said of tools, and puts it on the record then.
 func (p *program) answerPins(ctx context.Context, done string, known *mcptool.Pinned, chosen []mcptool.Pin, do func(mcptool.Pinned, string, ...string) error) error {
-	return p.withRecord(ctx, true, func(s *store.Store) error {
+	return p.withRecord(ctx, func(s *store.Store) error { //nolint:contextcheck // a log has none
 		if err := do(*known, p.user(), pinNames(chosen)...); err != nil {
 			return err
 		}
 		p.printf("%s: %s %s\n", known.Server, done, mcptool.Visible(strings.Join(pinNames(chosen), ", ")))
-		return p.notePins(s, known.Server, done+" of server "+known.Server+": "+definitions(chosen)) //nolint:contextcheck // a log has none
+		return p.notePins(s, known.Server, done+" of server "+known.Server+": "+definitions(chosen))
 	})
 }
 
@@ -96,7 +96,7 @@ tools are taken back.`,
 				return err
 			}
 			ctx, server := cmd.Context(), known.Server
-			return p.withRecord(ctx, true, func(s *store.Store) error {
+			return p.withRecord(ctx, func(s *store.Store) error {
 				back, err := p.takeBack(ctx, s, server, "ferrule pins forget "+server) // first: where it ends in between, less is allowed
 				if err != nil {
 					return err
@@ -112,13 +112,13 @@ tools are taken back.`,
 	}
 }
 
-// withRecord is withStore for the configuration that there is.
-func (p *program) withRecord(ctx context.Context, create bool, f func(*store.Store) error) error {
+// withRecord opens the store, which keeps the record, before anything is done.
+func (p *program) withRecord(ctx context.Context, f func(*store.Store) error) error {
 	c, err := p.load()
 	if err != nil {
 		return err
 	}
-	return p.withStore(ctx, c, create, f)
+	return p.withStore(ctx, c, true, f)
 }
 
 // notePins puts on the record what was done about the tools of a server.

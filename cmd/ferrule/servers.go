@@ -250,7 +250,7 @@ func (p *program) serversRemoveCommand() *cobra.Command {
 		Long: `Take an MCP server out of ferrule.yaml. What was answered for it ends: the rules that
 ` + "`ferrule trust`" + ` has made for its tools are taken back. What was left out, rejected or
 accepted of it stays known, should it come back: ` + "`ferrule pins forget`" + ` ends that, too.`,
-		Args:  exactly("NAME"),
+		Args: exactly("NAME"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			c, err := p.load()
 			if err != nil {
