@@ -64,7 +64,7 @@ func (s *server) define(t *listedTool, alike map[string]*tool.Tool) error {
 		// stopped while a client is asked) and is told when a call is given up.
 		Open: true, Timeout: tool.Unlimited, Cancel: true, Cooperative: true,
 		// N2: it runs in another process, or elsewhere.
-		Pin: t.pin.digest, Isolation: "process",
+		Pin: s.who().key(t.pin.digest), Isolation: "process",
 	}
 	if always, ok := metaMember(t.tidy, metaAlwaysLoad); ok {
 		info.AlwaysLoad = kindOf(always) == 't'

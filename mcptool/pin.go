@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -48,8 +49,9 @@ type Pin struct {
 	// that count (name, title, description, schemas, annotations, and what else hides something),
 	// without the values of secrets; they are to be shown through [Visible].
 	Accepted, Now json.RawMessage
-	// Digest names the whole of Now, or else of Accepted.
-	Digest string
+	// Digest names the whole of Now, or else of Accepted; Key names that of a tool of
+	// exactly this server, and is its [tool.Info].Pin while it is offered.
+	Digest, Key string
 	// Findings are characters and comments that a person does not see, in Now or
 	// else in Accepted; they are fit to be shown.
 	Findings []string
@@ -88,7 +90,7 @@ func (p *Pin) Diff() string {
 type Pinned struct {
 	Server string
 	// Identity is what the tools were pinned for: command and arguments, or the URL,
-	// without the values of secrets.
+	// without the values of secrets. Beside it the folder of the command counts.
 	Identity string
 	First    time.Time // when it was first seen
 	Tools    []Pin     // by name
@@ -143,6 +145,31 @@ func (p *Pins) Of(server string) (Pinned, error) {
 		}
 	}
 	return Pinned{Server: server}, nil
+}
+
+// As is what is known of a server that is reached exactly so, whatever its variables
+// are. One that was never seen so has no tools, and nobody has answered for it.
+func (p *Pins) As(s Server) (Pinned, error) { return p.as(s.who()) }
+
+func (p *Pins) as(w who) (Pinned, error) {
+	path := w.file(p.Dir)
+	switch kept, _, err := readPins(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return Pinned{Server: w.server, Identity: w.identity}, nil
+	case err != nil:
+		return Pinned{}, err
+	default:
+		return kept.pinned(path), nil
+	}
+}
+
+// Pinned is what is known of a server of the hub, as it is reached here.
+func (h *Hub) Pinned(server string) (Pinned, error) {
+	s := h.server(server)
+	if s == nil {
+		return Pinned{}, fmt.Errorf("pins: server %q is not connected to", server)
+	}
+	return (&Pins{Dir: h.Pins}).as(s.who())
 }
 
 // Accept accepts tools of a server exactly as they are shown; none named: all that

@@ -1,8 +1,6 @@
 package mcptool
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +22,10 @@ type pinFile struct {
 	Form     int          `json:"form"` // of this file
 	Server   string       `json:"server"`
 	Identity string       `json:"identity"`
+	Dir      string       `json:"dir,omitempty"`
+	Program  string       `json:"program,omitempty"`
 	First    time.Time    `json:"first"`
+	Empty    bool         `json:"empty,omitempty"`    // no tool of it was ever seen
 	Question *pinQuestion `json:"question,omitempty"` // that is open
 	Answer   *PinAnswer   `json:"answer,omitempty"`   // for the server as a whole; never changed, only replaced
 	Tools    []pinEntry   `json:"tools"`              // by name
@@ -108,12 +109,6 @@ const maxPins = 2*maxListBytes + 64<<20
 type pinPath struct {
 	path, server string
 	changed      time.Time
-}
-
-// pinFileName is the file of a server that is reached in one way.
-func pinFileName(dir, server string, reached ...string) string {
-	sum := sha256.Sum256([]byte(server + "\x00" + strings.Join(reached, "\x00")))
-	return filepath.Join(dir, server+"."+hex.EncodeToString(sum[:6])+".json")
 }
 
 // files are those of all servers: by name, the last used first.
@@ -233,8 +228,8 @@ func changePins(path string, f func(*pinFile) (*pinFile, error)) (*pinFile, os.F
 	return now, info, err
 }
 
-// maxWays is of how many ways to reach a server the pins are kept: some have a
-// variable that is another each time.
+// maxWays is of how many ways to reach a server the pins are kept: some have an
+// argument that is another each time.
 const maxWays = 16
 
 // sweepPins takes away what is kept of a server beside a file, where that is much: the

@@ -106,35 +106,47 @@ func (s *server) unasked(judged *pinFile, c *catalogue) map[string]bool {
 	return all
 }
 
-// heritage is what is known of a server that is reached in a way that it was not
-// reached in before (had is nil): what was accepted of it as it was last reached, and
-// what was answered. A new version is compared with the one before, and another
-// folder or variable is nothing new. Nil: it was never reached.
+// heritage is what is known of a server that was not reached before as it is now (had
+// is nil), but by the same program with other arguments, or in another folder. It may
+// be a new version, or something else that the program runs: what it says is compared
+// with what was accepted before, which is stricter than a first sight, and what was
+// left out stays out; but nobody has answered for it, and no rule is its own. Nil: it
+// was never reached, or by another program or URL.
 func (s *server) heritage(had *pinFile) (*pinFile, error) {
-	if had != nil {
+	is := s.who()
+	if had != nil || is.program == "" {
 		return had, nil
 	}
 	files, err := (&Pins{Dir: s.hub.Pins}).files()
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(files, func(f pinPath) bool { return f.server == s.Name && f.path != s.pinFile() })
-	if i < 0 {
-		return nil, nil
+	for _, f := range files {
+		if f.server != s.Name || f.path == s.pinFile() {
+			continue
+		}
+		last, _, err := readPins(f.path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was just taken away
+		}
+		if err != nil {
+			return nil, fmt.Errorf("it was reached in another way before, and what was known then cannot be read: %w", err)
+		}
+		if last.Program == is.program {
+			return last.handedTo(is), nil
+		}
 	}
-	last, _, err := readPins(files[i].path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // it was just taken away
+	return nil, nil
+}
+
+// handedTo is what of a file, which nobody else has, is known of another version.
+func (f *pinFile) handedTo(w who) *pinFile {
+	f.Identity, f.Dir, f.Question, f.Answer = w.identity, w.dir, nil, f.Answer.over()
+	for i := range f.Tools {
+		f.Tools[i].Waiting = nil // refusals are kept beside
 	}
-	if err != nil {
-		return nil, fmt.Errorf("it was reached in another way before, and what was known then cannot be read: %w", err)
-	}
-	last.Identity, last.Question = s.identity(), nil
-	for i := range last.Tools {
-		last.Tools[i].Waiting = nil // refusals are kept beside
-	}
-	last.Tools = slices.DeleteFunc(last.Tools, func(e pinEntry) bool { return e.Accepted == nil })
-	return last, nil
+	f.Tools = slices.DeleteFunc(f.Tools, func(e pinEntry) bool { return e.Accepted == nil })
+	return f
 }
 
 // keep remembers what is kept on the disk.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ferrule-dev/ferrule/policy"
 )
@@ -29,7 +28,6 @@ func TestPinIdentity(t *testing.T) {
 	}{
 		{"another argument", func(s *Server) { s.Command = []string{"/bin/s", "--more", "two words"} }},
 		{"another folder", func(s *Server) { s.Dir = os.TempDir() }},
-		{"another variable", func(s *Server) { s.Env = []string{"A=1"} }},
 	} {
 		t.Run("M4 "+tt.name+": what it says is compared with what it said before", func(t *testing.T) {
 			dir, inbox := t.TempDir(), new(policy.Memory)
@@ -52,7 +50,7 @@ func TestPinIdentity(t *testing.T) {
 				t.Errorf("got %+v, want a question about what has changed, and not about what was rejected", all)
 			}
 			known, err := p.All()
-			if err != nil || len(known) != 2 || known[0].Identity != other.h.server("s").identity() {
+			if err != nil || len(known) != 2 || known[0].Identity != other.h.server("s").who().identity {
 				t.Errorf("got %+v, %v, want two, the last used first", known, err)
 			}
 			closeHub(t, other.h)
@@ -72,24 +70,27 @@ func TestPinIdentity(t *testing.T) {
 			t.Errorf("got %+v, want no question", all)
 		}
 	})
-	t.Run("M4 what was answered for the server counts for another version", func(t *testing.T) {
+	t.Run("M4 what was left out stays out in another version, and nobody has answered for that", func(t *testing.T) {
 		dir := t.TempDir()
-		reachedBy(t, dir, nil, asItIs, plainTool("a"), plainTool("b"))
-		p := &Pins{Dir: dir}
-		shown, err := p.Of("s")
-		if err == nil {
-			err = p.Settle(shown, PinAnswer{Said: "out", By: "ada", At: time.Now(), Out: []string{"b"}})
+		one := reachedBy(t, dir, nil, asItIs, plainTool("a"), plainTool("b"))
+		settled(t, one.h, PinAnswer{Said: "out", Out: []string{"b"}})
+		two := reachedBy(t, dir, nil, func(s *Server) { s.Command = []string{"/bin/s", "--new"} }, plainTool("a"), plainTool("b"))
+		two.want("+a -b")
+		if known, err := two.h.Pinned("s"); err != nil || known.Answer == nil || !known.Answer.Earlier {
+			t.Errorf("got %+v, %v, want an answer for what it was before", known.Answer, err)
 		}
-		if err != nil {
-			t.Fatal(err)
+		settled(t, two.h, PinAnswer{Said: "reads"})
+		three := reachedBy(t, dir, nil, func(s *Server) { s.Command = []string{"/bin/s", "--newer"} }, plainTool("a"), plainTool("b"))
+		three.want("+a +b")
+		if known, err := three.h.Pinned("s"); err != nil || known.Answer != nil {
+			t.Errorf("got %+v, %v, want none: it left nothing out", known.Answer, err)
 		}
-		reachedBy(t, dir, nil, func(s *Server) { s.Command = []string{"/bin/s2"} }, plainTool("a"), plainTool("b")).want("+a -b")
 	})
 	t.Run("M4 what was known before and cannot be read blocks", func(t *testing.T) {
 		dir := t.TempDir()
 		s := reachedBy(t, dir, nil, asItIs, plainTool("a"))
 		closeHub(t, s.h)
-		if err := os.WriteFile(s.h.server("s").pins.file, []byte("{"), 0o600); err != nil {
+		if err := os.WriteFile(s.h.server("s").pinFile(), []byte("{"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		other := reachedBy(t, dir, nil, func(s *Server) { s.Dir = dir }, plainTool("a"))
@@ -108,7 +109,7 @@ func TestPinIdentity(t *testing.T) {
 			}
 		}
 		for i := range maxWays + 3 {
-			s := reachedBy(t, dir, nil, func(s *Server) { s.Env = []string{fmt.Sprint("TOKEN=", i)} }, plainTool("a"))
+			s := reachedBy(t, dir, nil, func(s *Server) { s.Command = []string{"/bin/s", fmt.Sprint(i)} }, plainTool("a"))
 			s.want("+a")
 			closeHub(t, s.h)
 		}
@@ -170,7 +171,7 @@ func TestPinsOfTwo(t *testing.T) {
 				for _, s := range []*shifting{a, b} {
 					s.h.server("s").repin(t.Context())
 				}
-				text, err := os.ReadFile(a.h.server("s").pins.file)
+				text, err := os.ReadFile(a.h.server("s").pinFile())
 				if err != nil {
 					t.Fatal(err)
 				}

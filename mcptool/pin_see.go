@@ -42,12 +42,16 @@ const (
 
 // see is what is to be kept after a list was seen, and whether that is something
 // else than before; f is nil where the server was never seen.
-func (f *pinFile) see(server, identity string, s *sightings) (now *pinFile, changed bool) {
-	first := f == nil
-	if first {
-		f = &pinFile{Form: pinForm1, Server: server, Identity: identity, First: s.at}
+func (f *pinFile) see(w who, s *sightings) (now *pinFile, changed bool) {
+	if f == nil {
+		f = &pinFile{Form: pinForm1, Server: w.server, Identity: w.identity, Dir: w.dir, Program: w.program, First: s.at, Empty: true}
+		changed = true
 	}
 	next := *f
+	first := f.Empty && f.Answer == nil // who has answered for no tools has accepted none
+	if next.Empty = f.Empty && len(s.there) == 0; next.Empty != f.Empty {
+		changed = true
+	}
 	s.refused = f.refusals()
 	next.Tools = slices.Clone(f.Tools)
 	places := make(map[string]int, len(next.Tools))
@@ -235,6 +239,7 @@ func (f *pinFile) asks() []*pinEntry {
 // pinned is what is kept, for who looks at it.
 func (f *pinFile) pinned(path string) Pinned {
 	all := Pinned{Server: f.Server, Identity: f.Identity, First: f.First, Tools: make([]Pin, len(f.Tools)), Answer: f.Answer, file: path}
+	is := who{server: f.Server, identity: f.Identity, dir: f.Dir}
 	for i := range f.Tools {
 		e := &f.Tools[i]
 		p := Pin{Tool: e.Tool}
@@ -250,6 +255,7 @@ func (f *pinFile) pinned(path string) Pinned {
 			p.State, p.Rejected = PinBlocked, by
 			p.Why = strings.TrimPrefix(p.Why+"; "+outAdvice(by, f.Server), "; ")
 		}
+		p.Key = is.key(p.Digest)
 		all.Tools[i] = p
 	}
 	return all

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,7 +29,9 @@ type pinning struct {
 	// answered: it was, and the answer is to be taken.
 	answered bool
 	fresh    map[string]*tool.Tool // what is offered and not accepted, by definition
-	file     string
+
+	once sync.Once
+	who  who
 }
 
 // pinSum is what a definition comes to.
@@ -61,33 +62,8 @@ func pinSumOf(raw json.RawMessage) *pinSum {
 	return &pinSum{"sha256:" + hex.EncodeToString(sum[:]), findingsOf(definition)}
 }
 
-// identity is what the pins of a server belong to, as it is shown, without the values
-// of secrets. Its folder and its variables are a part of it that is not shown: servers
-// write them into what they say.
-func (s *server) identity() string {
-	if s.URL != "" {
-		return s.clean(s.URL)
-	}
-	words := make([]string, len(s.Command))
-	for i, word := range s.Command {
-		if words[i] = s.clean(word); words[i] == "" || strings.ContainsAny(words[i], " \t\n\"'\\") {
-			words[i] = string(quote(words[i]))
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// pinFile is where they are. It stays where it is once it was used.
-func (s *server) pinFile() string {
-	if s.pins.file == "" {
-		all := []string{s.identity(), s.Dir}
-		for _, variable := range slices.Sorted(slices.Values(s.Env)) {
-			all = append(all, s.clean(variable))
-		}
-		s.pins.file = pinFileName(s.hub.Pins, s.Name, all...)
-	}
-	return s.pins.file
-}
+// pinFile is where they are.
+func (s *server) pinFile() string { return s.who().file(s.hub.Pins) }
 
 // pinRetry is how long pins are left alone that could not be used.
 const pinRetry = 5 * time.Second
@@ -98,7 +74,8 @@ func (s *server) pin(ctx context.Context, c *catalogue) {
 	if s.hub.Pins == "" {
 		return
 	}
-	if len(c.tools) == 0 && s.pins.kept == nil {
+	// Somebody may answer for a server that has no tools, once it has said so.
+	if len(c.tools) == 0 && s.pins.kept == nil && (!c.told || c.left != "") {
 		if _, err := os.Stat(s.pinFile()); errors.Is(err, fs.ErrNotExist) {
 			return // nothing was seen yet
 		}
@@ -231,7 +208,7 @@ func (s *server) see(had *pinFile, c *catalogue) (*pinFile, bool) {
 		}
 		return all.of(name)
 	}
-	return had.see(s.Name, s.identity(), seen)
+	return had.see(s.who(), seen)
 }
 
 // cleanDefinition is what is kept of a definition: without the values of secrets.
@@ -250,8 +227,9 @@ func (s *server) repin(ctx context.Context) {
 	c := s.catalogue(ctx, s.raws())
 	s.mu.Lock()
 	c.left = s.tools.left
+	judged := s.judged
 	s.mu.Unlock()
-	if at == nil || ctx.Err() != nil {
+	if at == nil && !judged || ctx.Err() != nil {
 		return
 	}
 	changed, err := s.reoffer(ctx, c, at)

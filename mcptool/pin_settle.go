@@ -18,6 +18,20 @@ type PinAnswer struct {
 	// none that comes later.
 	Out   []string `json:"out,omitempty"`
 	Whole bool     `json:"whole,omitempty"`
+	// Earlier: it was given for the server as it was before, by other arguments say, or
+	// before somebody has removed it. What it leaves out stays out, and nobody has
+	// answered for what the server is now.
+	Earlier bool `json:"earlier,omitempty"`
+}
+
+// over is what is left of an answer when the server is another.
+func (a *PinAnswer) over() *PinAnswer {
+	if a == nil || !a.Whole && len(a.Out) == 0 {
+		return nil
+	}
+	next := *a
+	next.Earlier = true
+	return &next
 }
 
 // same reports whether two are one answer.
@@ -25,7 +39,7 @@ func (a *PinAnswer) same(b *PinAnswer) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Said == b.Said && a.By == b.By && a.At.Equal(b.At)
+	return a.Said == b.Said && a.By == b.By && a.At.Equal(b.At) && a.Earlier == b.Earlier
 }
 
 // Settle notes an answer for a server whose tools were shown, and accepts some of
@@ -65,6 +79,34 @@ func (p *Pins) Settle(shown Pinned, a PinAnswer, accept ...string) error {
 		return fmt.Errorf("pins: server %s: %w", shown.Server, err)
 	}
 	return nil
+}
+
+// Retire ends what was answered for a server, however it was reached: nobody has
+// answered for it any more. What the answers left out stays out until the next one,
+// and what was accepted stays accepted.
+func (p *Pins) Retire(server string) error {
+	files, err := p.files()
+	if err != nil {
+		return err
+	}
+	var faults []error
+	for _, f := range files {
+		if f.server != server {
+			continue
+		}
+		_, _, err := changePins(f.path, func(kept *pinFile) (*pinFile, error) {
+			if kept == nil || kept.Answer.over().same(kept.Answer) {
+				return nil, nil
+			}
+			next := *kept
+			next.Answer = kept.Answer.over()
+			return &next, nil
+		})
+		if err != nil {
+			faults = append(faults, fmt.Errorf("pins: %w", err))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // stillAs reports why what is kept is not what was shown.

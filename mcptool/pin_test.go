@@ -412,7 +412,7 @@ func TestPins(t *testing.T) {
 		dir := t.TempDir()
 		s := pinnedServer(t, dir, nil, plainTool("a"), plainTool("b"))
 		start(t, s.h)
-		file := s.h.server("s").pins.file
+		file := s.h.server("s").pinFile()
 		good, err := os.ReadFile(file)
 		if err == nil {
 			err = os.WriteFile(file, []byte("{"), 0o600)
@@ -465,7 +465,7 @@ func TestPins(t *testing.T) {
 		s.h.Servers[0].Command = []string{"s", "--key=" + value}
 		start(t, s.h)
 		s.want("+a")
-		b, err := os.ReadFile(s.h.server("s").pins.file)
+		b, err := os.ReadFile(s.h.server("s").pinFile())
 		if err != nil || strings.Contains(string(b), value) || !strings.Contains(string(b), "the key is ") {
 			t.Errorf("got %s, %v, want it without the secret", b, err)
 		}

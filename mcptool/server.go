@@ -34,6 +34,9 @@ type Server struct {
 	// with each request.
 	URL    string
 	Header map[string]string
+	// Written is the URL as somebody has written it, before values were put into it:
+	// what is known of the server ([Pins]) is known of all values. "": URL.
+	Written string
 	// Login is how a person lets this program in, where the server wants OAuth.
 	Login Login
 

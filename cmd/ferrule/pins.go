@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/mcptool"
 )
 
@@ -38,42 +39,54 @@ known server is asked for. docs/mcp.md says more.`,
 	return cmd
 }
 
-// pins are those of the state directory.
-func (p *program) pins() (*mcptool.Pins, error) {
-	c, err := p.load()
-	if err != nil {
-		return nil, err
-	}
-	return &mcptool.Pins{Dir: filepath.Join(p.homeOf(c), pinsDir)}, nil
+// pinsOf are those of the state directory.
+func (p *program) pinsOf(c *config.Config) *mcptool.Pins {
+	return &mcptool.Pins{Dir: filepath.Join(p.homeOf(c), pinsDir)}
 }
 
-// pinnedOf is what is known of a server, as it was last reached; where something
-// waits, as it was last reached when that was seen.
-func (p *program) pinnedOf(server string) (*mcptool.Pins, mcptool.Pinned, error) {
-	pins, err := p.pins()
+// reached is how a server is reached that the configuration names, as far as that says
+// which server it is.
+func reached(c *config.Config, s config.Server) mcptool.Server {
+	return mcptool.Server{Name: s.Name, Command: s.Command, Dir: cmp.Or(s.Dir, filepath.FromSlash(c.Workspace)), URL: s.URL}
+}
+
+// knownPins is what is known of each server: as the configuration has it reached, or,
+// where it was never reached so, or is not there, as it was last reached. A file that
+// cannot be read is an error, beside what could be.
+func (p *program) knownPins() (*mcptool.Pins, []mcptool.Pinned, error) {
+	c, err := p.load()
 	if err != nil {
-		return nil, mcptool.Pinned{}, err
+		return nil, nil, err
 	}
-	all, err := pins.All()
-	all = slices.DeleteFunc(all, func(s mcptool.Pinned) bool { return s.Server != server })
+	pins := p.pinsOf(c)
+	all, err := pins.All() // those of a server are beside each other, the last used first
+	all = slices.CompactFunc(all, func(a, b mcptool.Pinned) bool { return a.Server == b.Server })
+	for i := range all {
+		at := slices.IndexFunc(c.Servers, func(s config.Server) bool { return s.Name == all[i].Server })
+		if at < 0 {
+			continue
+		}
+		if now, wrong := pins.As(reached(c, c.Servers[at])); wrong == nil && !now.First.IsZero() {
+			all[i] = now
+		}
+	}
+	return pins, all, err
+}
+
+// pinnedOf is what is known of a server.
+func (p *program) pinnedOf(server string) (*mcptool.Pins, mcptool.Pinned, error) {
+	pins, all, err := p.knownPins()
+	i := slices.IndexFunc(all, func(s mcptool.Pinned) bool { return s.Server == server })
 	switch {
-	case len(all) > 0:
+	case i >= 0:
 		if err != nil {
 			p.complain("ferrule: " + err.Error())
 		}
-		return pins, lookedAt(all), nil
+		return pins, all[i], nil
 	case err != nil:
 		return pins, mcptool.Pinned{}, err
 	}
 	return pins, mcptool.Pinned{}, fmt.Errorf("pins: nothing is known of a server %q: want one that `ferrule pins` lists", server)
-}
-
-// lookedAt is which of the ways to reach a server, the last first, is to be looked at.
-func lookedAt(ways []mcptool.Pinned) mcptool.Pinned {
-	if i := slices.IndexFunc(ways, func(s mcptool.Pinned) bool { return len(s.Waiting()) > 0 }); i >= 0 {
-		return ways[i]
-	}
-	return ways[0]
 }
 
 // pinRow is one tool, for programs.
@@ -96,29 +109,14 @@ func pinRowOf(server string, t *mcptool.Pin) pinRow {
 
 // listPins lists those of all servers, or of one.
 func (p *program) listPins(only string) error {
-	pins, err := p.pins()
-	if err != nil {
-		return err
-	}
-	all, err := pins.All()
+	_, all, err := p.knownPins()
 	if err != nil && len(all) == 0 {
 		return err
 	}
 	if err != nil {
 		p.complain("ferrule: " + err.Error())
 	}
-	var shown []mcptool.Pinned
-	for len(all) > 0 { // those of a server are beside each other
-		n := 1
-		for n < len(all) && all[n].Server == all[0].Server {
-			n++
-		}
-		if only == "" || only == all[0].Server {
-			shown = append(shown, lookedAt(all[:n]))
-		}
-		all = all[n:]
-	}
-	all = shown
+	all = slices.DeleteFunc(all, func(s mcptool.Pinned) bool { return only != "" && only != s.Server })
 	rows := []pinRow{}
 	for _, s := range all {
 		for i := range s.Tools {
@@ -247,88 +245,4 @@ func prefixed(before, text string) string {
 		return ""
 	}
 	return before + text
-}
-
-func (p *program) pinsAcceptCommand() *cobra.Command {
-	var as string
-	cmd := &cobra.Command{
-		Use:   "accept SERVER [TOOL…] --as DIGEST",
-		Short: "Accept tools as they are now; without a TOOL all that wait",
-		Long: `Accept tools as ` + "`ferrule pins diff`" + ` has shown them: it prints the digest. Where a tool has
-changed since, nothing is accepted. A gateway that runs offers them within a second.`,
-		Args: someOf("SERVER"),
-		RunE: p.do(func(_ *cobra.Command, args []string) error {
-			pins, known, chosen, err := p.chosenPins(args)
-			if err != nil {
-				return err
-			}
-			switch got := pinsAs(&known, chosen); {
-			case len(chosen) == 0:
-				p.printf("%s: nothing waits\n", known.Server)
-				return nil
-			case as == "":
-				return usage("accept: got no --as: `ferrule pins diff %s` shows what would be accepted, and its digest", strings.Join(args, " "))
-			case as != got:
-				return fmt.Errorf("pins: --as %s is not what the tools are now: look at them again: ferrule pins diff %s", as, strings.Join(args, " "))
-			}
-			names := pinNames(chosen)
-			if err := pins.Accept(known, p.user(), names...); err != nil {
-				return err
-			}
-			p.printf("%s: accepted %s\n", known.Server, mcptool.Visible(strings.Join(names, ", ")))
-			return nil
-		}),
-	}
-	cmd.Flags().StringVar(&as, "as", "", "the digest that `ferrule pins diff` printed")
-	return cmd
-}
-
-func (p *program) pinsRejectCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "reject SERVER [TOOL…]",
-		Short: "Leave tools out as they are now, and do not ask about them again",
-		Args:  someOf("SERVER"),
-		RunE: p.do(func(_ *cobra.Command, args []string) error {
-			pins, known, chosen, err := p.chosenPins(args)
-			if err != nil {
-				return err
-			}
-			if len(chosen) == 0 {
-				p.printf("%s: nothing waits\n", known.Server)
-				return nil
-			}
-			names := pinNames(chosen)
-			if err := pins.Reject(known, p.user(), names...); err != nil {
-				return err
-			}
-			p.printf("%s: left out %s\n", known.Server, mcptool.Visible(strings.Join(names, ", ")))
-			return nil
-		}),
-	}
-}
-
-func (p *program) pinsForgetCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "forget SERVER",
-		Short: "Forget what was accepted of a server: it is seen for the first time again",
-		Args:  exactly("SERVER"),
-		RunE: p.do(func(_ *cobra.Command, args []string) error {
-			pins, known, err := p.pinnedOf(args[0])
-			if err != nil {
-				return err
-			}
-			if err := pins.Forget(known.Server); err != nil {
-				return err
-			}
-			p.printf("%s: forgotten; what it says when it is next reached is accepted\n", known.Server)
-			return nil
-		}),
-	}
-}
-
-func pinNames(pins []mcptool.Pin) (names []string) {
-	for _, t := range pins {
-		names = append(names, t.Tool)
-	}
-	return names
 }

@@ -247,7 +247,10 @@ func (p *program) serversRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Take an MCP server out of ferrule.yaml",
-		Args:  exactly("NAME"),
+		Long: `Take an MCP server out of ferrule.yaml. What was answered for it ends: the rules that
+` + "`ferrule trust`" + ` has made for its tools are taken back. What was left out, rejected or
+accepted of it stays known, should it come back: ` + "`ferrule pins forget`" + ` ends that, too.`,
+		Args: exactly("NAME"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			c, err := p.load()
 			if err != nil {
@@ -258,6 +261,9 @@ func (p *program) serversRemoveCommand() *cobra.Command {
 				return changing(err)
 			}
 			p.printf("removed %s from %s\n", args[0], path)
+			if err := p.retire(cmd.Context(), c, args[0]); err != nil {
+				return fmt.Errorf("servers remove: what was answered for it could not be taken back: %w", err)
+			}
 			switch there, told, err := p.forgetLogin(cmd.Context(), c, args[0]); {
 			case err != nil:
 				return fmt.Errorf("servers remove: its login could not be removed: %w", err)

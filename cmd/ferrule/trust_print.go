@@ -33,6 +33,9 @@ func (p *program) printScreen(s *trustScreen, all bool) {
 	answered := "nobody has yet: every call is asked for that no rule allows"
 	if a := s.Answer; a != nil {
 		answered = fmt.Sprintf("%s, by %s, %s", a.Said, terminal.Visible(a.By), terminal.Ago(a.At, p.now()))
+		if a.Earlier {
+			answered = "nobody has, as it is reached now; what was left out before stays out: " + answered
+		}
 	}
 	lines = append(lines, terminal.Line{Label: "answered", Text: answered})
 	for _, l := range lines {

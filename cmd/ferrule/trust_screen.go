@@ -37,6 +37,8 @@ type trustAnswer struct {
 	Said string    `json:"said"`
 	By   string    `json:"by"`
 	At   time.Time `json:"at"`
+	// Earlier: for the server as it was before; see mcptool.PinAnswer.
+	Earlier bool `json:"earlier,omitempty"`
 }
 
 // trustedTool is one tool on the screen.
@@ -86,7 +88,7 @@ const (
 
 // screen is the server as it is now.
 func (t *trustee) screen(ctx context.Context) (*trustScreen, error) {
-	pinned, err := t.pins.Of(t.server.Name)
+	pinned, err := t.h.hub.Pinned(t.server.Name) // as it is reached here, and in no other way
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +104,7 @@ func (t *trustee) screen(ctx context.Context) (*trustScreen, error) {
 		s.Believe = []string{"*"}
 	}
 	if a := pinned.Answer; a != nil {
-		s.Answer = &trustAnswer{a.Said, a.By, a.At}
+		s.Answer = &trustAnswer{a.Said, a.By, a.At, a.Earlier}
 	}
 	for _, g := range grants {
 		if g.Source == t.server.Name && g.Pin != "" {
@@ -150,7 +152,7 @@ func (t *trustee) fill(s *trustScreen, grants map[string][]policy.Grant) {
 			one.Findings = []string{"it is new to the server, and was not accepted yet"}
 		}
 		one.read(pin.Definition())
-		if r, ok := offered[pin.Tool]; ok && r.Info.Pin == pin.Digest {
+		if r, ok := offered[pin.Tool]; ok && r.Info.Pin == pin.Key {
 			one.Name = r.Name
 			one.Reads = one.Reads && pin.State == mcptool.PinAccepted && len(one.Findings) == 0 && r.Info.Claims.ReadOnly
 			t.stand(&one, r, grants)
@@ -246,7 +248,7 @@ func (t *trustee) stand(one *trustedTool, r ferrule.Resolved, grants map[string]
 	call := &tool.Request{
 		Caller: tool.Caller{Principal: localUser, Client: client}, Source: r.Source, Tool: &r.Info, Name: r.Name, CalledAs: r.Name, Claims: r.Claims,
 	}
-	for _, g := range append(slices.Clone(grants[""]), grants[one.pin.Digest]...) { // what stays comes first
+	for _, g := range append(slices.Clone(grants[""]), grants[one.pin.Key]...) { // what stays comes first
 		if g.Answers(call, r.Definition) {
 			one.Stands, one.Rule, one.trusted = becomes("allow"), "rule "+g.ID, g.Pin != ""
 			return

@@ -50,7 +50,7 @@ func (t *trustee) settle(ctx context.Context, shown *trustScreen, c choice) (tru
 	var give []policy.Grant
 	kept := make(map[string]bool)
 	for _, one := range c.allow {
-		g := policy.Grant{Rule: one.Name, Caller: policy.Asker{Principal: localUser}, Source: shown.Server, Pin: one.pin.Digest, By: by, Made: t.p.now()}
+		g := policy.Grant{Rule: one.Name, Caller: policy.Asker{Principal: localUser}, Source: shown.Server, Pin: one.pin.Key, By: by, Made: t.p.now()}
 		g.ID = g.Name()
 		give, kept[g.ID] = append(give, g), true
 		done.Allowed = append(done.Allowed, one.Name)

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ferrule-dev/ferrule/internal/config"
-	"github.com/ferrule-dev/ferrule/mcptool"
 )
 
 // trustTaken has somebody at the terminal look at servers that were just taken, one
@@ -72,19 +70,20 @@ func (p *program) sayTrust(names []string) {
 	}
 }
 
-// unanswered are those of the servers that nobody has answered for.
+// unanswered are those of the servers that nobody has answered for, as they are
+// reached now: an answer for another program under the name is none.
 func (p *program) unanswered(names []string) (left []string, err error) {
 	c, err := p.load()
 	if err != nil {
 		return nil, err
 	}
-	pins := &mcptool.Pins{Dir: filepath.Join(p.homeOf(c), pinsDir)}
+	pins := p.pinsOf(c)
 	for _, name := range names {
 		i := slices.IndexFunc(c.Servers, func(s config.Server) bool { return s.Name == name })
 		if i < 0 || c.Servers[i].Off || slices.Contains(left, name) {
 			continue
 		}
-		if known, err := pins.Of(name); err != nil || known.Answer == nil { // what is wrong is said where it is looked at
+		if known, err := pins.As(reached(c, c.Servers[i])); err != nil || known.Answer == nil || known.Answer.Earlier { // what is wrong is said where it is looked at
 			left = append(left, name)
 		}
 	}

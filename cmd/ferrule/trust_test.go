@@ -275,6 +275,38 @@ func TestTrust(t *testing.T) {
 			t.Errorf("got %d that were heard, want 1", n)
 		}
 	})
+	t.Run("T5 who has answered for one program has not for another under its name", func(t *testing.T) {
+		t.Parallel()
+		dir := trustFolder(t, toolNamed("a", "A.", readsOnly))
+		p := &program{dir: dir, now: time.Now}
+		want := func(what string, n int) {
+			t.Helper()
+			if left, err := p.unanswered([]string{"bank"}); err != nil || len(left) != n {
+				t.Errorf("%s: got %q, %v, want %d", what, left, err, n)
+			}
+		}
+		want("before", 1)
+		if _, errs, code := try(t.Context(), dir, "trust", "bank", "--answer", "reads"); code != 0 {
+			t.Fatalf("got %d, %s", code, errs)
+		}
+		want("after", 0)
+		file := filepath.Join(dir, "ferrule.yaml")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range []struct {
+			what, old, new string
+			left           int
+		}{
+			{"another argument", "env: {", "args: [x], env: {", 1},
+			{"another command", "command: \"", "command: \"/x", 1},
+			{"another variable", "env: {", "env: {X: y, ", 0},
+		} {
+			write(t, file, strings.Replace(string(text), other.old, other.new, 1))
+			want(other.what, other.left)
+		}
+	})
 	t.Run("T5 a server that wants a login says so", func(t *testing.T) {
 		t.Parallel()
 		if text, code := newOAuthWorld(t).try("trust", "s", "--answer", "reads"); code != 1 || !strings.Contains(text, "trust: s needs login: ferrule servers login s") {
