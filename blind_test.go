@@ -2,6 +2,7 @@ package ferrule_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -15,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -71,7 +73,7 @@ func holdTool(t *testing.T, fset *token.FileSet, p *pkg) []string {
 			files = append(files, f)
 		}
 	}
-	faults, err := findTool(fset, module+"/"+p.path, files, compiled(t, fset, p.path))
+	faults, err := findTool(fset, module+"/"+p.path, files, compiled(t, fset))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,19 +81,11 @@ func holdTool(t *testing.T, fset *token.FileSet, p *pkg) []string {
 }
 
 // compiled imports packages from what the compiler wrote for the go command.
-func compiled(t *testing.T, fset *token.FileSet, path string) types.Importer {
+func compiled(t *testing.T, fset *token.FileSet) types.Importer {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./"+path)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	files, err := exports()
 	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, &stderr)
-	}
-	files := make(map[string]string)
-	for line := range strings.Lines(string(out)) {
-		name, file, _ := strings.Cut(strings.TrimSpace(line), " ")
-		files[name] = file
+		t.Fatal(err)
 	}
 	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
 		if files[path] == "" {
@@ -100,6 +94,30 @@ func compiled(t *testing.T, fset *token.FileSet, path string) types.Importer {
 		return os.Open(files[path])
 	})
 }
+
+// exports are the files that the compiler wrote, by import path. The go command is
+// asked once, for all packages that are looked at.
+var exports = sync.OnceValues(func() (map[string]string, error) {
+	args := []string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./tool"}
+	for _, name := range blind {
+		if _, err := os.Stat(name); err == nil {
+			args = append(args, "./"+name+"/...")
+		}
+	}
+	cmd := exec.CommandContext(context.Background(), "go", args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w\n%s", err, &stderr)
+	}
+	files := make(map[string]string)
+	for line := range strings.Lines(string(out)) {
+		name, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		files[name] = file
+	}
+	return files, nil
+})
 
 // findTool names every line with an expression whose type is or contains
 // tool.Tool. It asks for types and not for names: a tool that comes out of a

@@ -153,7 +153,7 @@ func try(ctx context.Context, dir string, b *block) error {
 	if err := errors.Join(os.WriteFile(code, []byte(b.text), 0o600), os.WriteFile(list, overlay, 0o600)); err != nil {
 		return err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-overlay", list, "-o", binary, "./pageprogram")
+	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-overlay", list, "-o", binary, "./pageprogram")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("does not build: %w\n%s", err, out)
 	}

@@ -17,7 +17,9 @@ import (
 // hour is the first hour of somebody who has six servers and puts Ferrule in front
 // of them: the servers are imported, each is looked at and answered for once, an
 // agent works with them, one is updated and five of its tools are others, and the
-// agent goes on. Each time that a person must answer something counts.
+// agent goes on, also with a tool that nobody has answered for. Each time that a
+// person must answer something counts: which questions there are is known, so that
+// one too few is a fault as well.
 func hour(ctx context.Context, w *world, s *score) error {
 	if w.direct {
 		return nil // nobody asks there
@@ -27,7 +29,9 @@ func hour(ctx context.Context, w *world, s *score) error {
 		return err
 	}
 	answers := n.answers()
+	var wanted []string
 	for _, server := range slices.Sorted(maps.Keys(answers)) {
+		wanted = append(wanted, "trust "+server)
 		if _, err := n.trust(ctx, server, answers[server]); err != nil {
 			return err
 		}
@@ -51,7 +55,13 @@ func hour(ctx context.Context, w *world, s *score) error {
 		}
 	}
 	s.hold("what the agent did", reads == 20 && writes == 10, object{"reads": reads, "writes": writes}, object{"reads": 20, "writes": 10})
+	wanted = append(wanted, "trust files", "call "+n.unanswered().Name)
 	s.hold("how often a person was asked", len(n.asked) <= 8, object{"questions": len(n.asked), "about": n.asked}, "at most 8")
+	s.hold("what a person was asked: each server once, the update, and the tool that nobody had answered for", slices.Equal(n.asked, wanted), n.asked, wanted)
+	from, to := n.moved()
+	_, gone := os.Stat(from)
+	_, there := os.Stat(to)
+	s.hold("what was asked about ran behind the answer", errors.Is(gone, os.ErrNotExist) && there == nil, nil, nil)
 	return nil
 }
 

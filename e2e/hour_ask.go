@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,8 +71,7 @@ type openQuestion struct {
 	Source                           struct{ Name string }
 }
 
-// person allows what waits, until the context ends. A call has its exact
-// arguments and a reason; pins have the change.
+// person allows what waits, until the context ends.
 func (n *newcomer) person(ctx context.Context) error {
 	for ctx.Err() == nil {
 		waiting, err := n.waiting(context.WithoutCancel(ctx))
@@ -99,11 +99,27 @@ func (n *newcomer) waiting(ctx context.Context) (all []openQuestion, err error) 
 	return all, err
 }
 
-// allow says yes: one question.
+// allow says yes: one question. It must be about the one call that needs it, which
+// has not run yet.
 func (n *newcomer) allow(ctx context.Context, q openQuestion) error {
-	n.asked = append(n.asked, q.Tool+" "+q.Input)
-	n.s.hold("the question about "+q.Tool+": which tool, of which server, with what, and why", q.Tool != "" && q.Source.Name != "" && q.Input != "" && q.Reason != "", q, nil)
-	_, err := n.ferrule(ctx, "approvals", "allow", q.ID)
+	n.asked = append(n.asked, "call "+q.Tool)
+	call := n.unanswered()
+	want, err := json.Marshal(call.Arguments)
+	if err != nil {
+		return err
+	}
+	var given object
+	var same []byte
+	if err := json.Unmarshal([]byte(q.Input), &given); err == nil {
+		same, _ = json.Marshal(given) // it was JSON
+	}
+	n.s.hold("the question about "+q.Tool+": which tool, of which server, with exactly what, and why",
+		q.Tool == call.Name && q.Source.Name == "files" && string(same) == string(want) && q.Reason != "", q, string(want))
+	from, to := n.moved()
+	_, there := os.Stat(from)
+	_, moved := os.Stat(to)
+	n.s.hold("it has not run before the answer", there == nil && errors.Is(moved, os.ErrNotExist), q, nil)
+	_, err = n.ferrule(ctx, "approvals", "allow", q.ID)
 	return err
 }
 
@@ -113,8 +129,9 @@ func renewed() []string {
 }
 
 // update is a new version of the server of files, in which five tools have another
-// description. They are asked about once, and lose what was allowed: the person
-// looks at the server again, and answers anew.
+// description. They are asked about once, and lose what was allowed: the person is
+// shown the change, looks at the server again and answers anew. That answers the
+// question about the change as well: these tools, as they are now.
 func (n *newcomer) update(ctx context.Context, again trustAnswer) error {
 	n.up.stop()
 	path := filepath.Join(n.packages(), "dist", "index.js")
@@ -152,15 +169,19 @@ func (n *newcomer) update(ctx context.Context, again trustAnswer) error {
 		told = told && strings.Contains(waiting[0].Preview, tool+": changed")
 	}
 	n.s.hold("the update: one question, with each change", told && strings.Count(waiting[0].Preview, "+ Since 2.0: ") == len(renewed()), waiting, nil)
-	for _, q := range waiting {
-		if err := n.allow(ctx, q); err != nil {
-			return err
-		}
-	}
 	shown, err := n.trust(ctx, "files", again)
 	if err != nil {
 		return err
 	}
+	// The gateway looks now and then whether somebody has answered elsewhere.
+	left := waiting
+	err = until(ctx, n.up, 30*time.Second, func(ctx context.Context) error {
+		if left, err = n.waiting(ctx); err == nil && len(left) > 0 {
+			err = fmt.Errorf("the question about the update still waits")
+		}
+		return err
+	})
+	n.s.hold("who has answered for the tools as they are now is not asked about the change", err == nil, left, nil)
 	allowed := shown.stands("allowed")
 	lost := !slices.ContainsFunc(renewed(), func(tool string) bool { return slices.Contains(allowed, tool) })
 	n.s.hold("what has changed is allowed no more, and the rest is", lost && len(allowed) == len(again.tools)-len(renewed()), allowed, nil)

@@ -26,6 +26,18 @@ func (n *newcomer) answers() map[string]trustAnswer {
 	}
 }
 
+// unanswered is a call of a tool that no answer allows: it must not run before a
+// person has been asked about it.
+func (n *newcomer) unanswered() workCall {
+	from, to := n.moved()
+	return writing("files__move_file", object{"source": from, "destination": to})
+}
+
+// moved are the places of the file that unanswered moves.
+func (n *newcomer) moved() (from, to string) {
+	return filepath.Join(n.work, "files", "d.txt"), filepath.Join(n.work, "files", "new", "d.txt")
+}
+
 // before is what the agent does before the update.
 func (n *newcomer) before() []workCall {
 	file := func(name string) string { return filepath.Join(n.work, "files", name) }
@@ -64,7 +76,7 @@ func (n *newcomer) after() []workCall {
 		writing("files__edit_file", object{"path": file("d.txt"), "edits": []object{{"oldText": "dee", "newText": "day"}}}),
 		writing("memory__add_observations", object{"observations": []object{{"entityName": "Ann", "contents": []string{"hums"}}}}),
 		reading("memory__open_nodes", object{"names": []string{"Ann"}}),
-		writing("memory__create_entities", object{"entities": []object{{"name": "Tea", "entityType": "drink", "observations": []string{}}}}),
+		n.unanswered(),
 		writing("git__git_add", object{"path": repo, "paths": []string{"."}}),
 		writing("git__git_commit", object{"path": repo, "message": "feat: second", "allowEmpty": true}),
 		reading("git__git_diff", object{"path": repo}),

@@ -146,7 +146,7 @@ func (p *program) logIn(ctx context.Context, name string, f *loggingIn) error {
 	if s.Off {
 		return nil
 	}
-	return p.with(ctx, hosting{looks: true, servers: true, names: []string{name + "__"}}, func(h *host) error {
+	return p.with(ctx, hosting{looks: true, servers: true, names: []string{name + "__"}, bare: true}, func(h *host) error {
 		if err := h.settled(ctx); err != nil {
 			return err
 		}

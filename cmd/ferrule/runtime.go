@@ -54,10 +54,13 @@ type hosting struct {
 	// Serves: it is for clients, which have tools of their own. The program's tools
 	// are offered where there is no server, or where they are asked for: builtin.
 	serves, builtin bool
-	log             *slog.Logger // what servers say; nil: nobody hears it
-	mode            string       // "": that of the configuration
-	limit           int          // calls at once; 0: the default
-	observe         func(audit.Event)
+	// Bare: it is about servers, and nobody calls the program's own tools. To make
+	// them takes its time: see needed.
+	bare    bool
+	log     *slog.Logger // what servers say; nil: nobody hears it
+	mode    string       // "": that of the configuration
+	limit   int          // calls at once; 0: the default
+	observe func(audit.Event)
 	// Prepare changes the runtime before it has tools; nil: nothing is changed.
 	prepare func(*host)
 }
@@ -176,7 +179,7 @@ func (p *program) equip(ctx context.Context, h *host, state string, o hosting) e
 		return slices.ContainsFunc(own, func(t *tool.Tool) bool { return t.Name == name }) ||
 			slices.ContainsFunc(h.config.Servers, func(s config.Server) bool { return ofServer(name, s) })
 	})
-	if !o.serves || o.builtin || h.config.Tools.Written || !slices.ContainsFunc(h.config.Servers, on) {
+	if !o.bare && (!o.serves || o.builtin || h.config.Tools.Written || !slices.ContainsFunc(h.config.Servers, on)) {
 		list, missing, err := p.tools(ctx, h.config, state, others)
 		if err != nil {
 			return err

@@ -6,16 +6,20 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/sandbox"
 )
 
+// probed is what can be had on this machine: to say so starts a process at each level.
+var probed = sync.OnceValue(func() []sandbox.Support { return sandbox.Probe(helper) })
+
 // available skips a test where a level cannot be had.
 func available(t *testing.T, level sandbox.Level) {
 	t.Helper()
-	for _, s := range sandbox.Probe(helper) {
+	for _, s := range probed() {
 		if s.Level == level && !s.Available {
 			t.Skip(s.Why)
 		}

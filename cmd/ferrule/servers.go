@@ -72,7 +72,7 @@ func standingOf(s mcptool.Status) standing {
 }
 
 func (p *program) listServers(ctx context.Context) error {
-	return p.with(ctx, hosting{looks: true, servers: true}, func(h *host) error {
+	return p.with(ctx, hosting{looks: true, servers: true, bare: true}, func(h *host) error {
 		if err := h.settled(ctx); err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (p *program) printRules(s standing) {
 
 // examineServers says of each server whether it can be reached.
 func (p *program) examineServers(ctx context.Context) (all []finding) {
-	err := p.with(ctx, hosting{looks: true, servers: true}, func(h *host) error {
+	err := p.with(ctx, hosting{looks: true, servers: true, bare: true}, func(h *host) error {
 		if err := h.settled(ctx); err != nil {
 			return err
 		}

@@ -12,19 +12,9 @@ import (
 	"github.com/ferrule-dev/ferrule/sandbox"
 )
 
-// isolated skips a test where this machine cannot isolate commands.
-func isolated(t *testing.T) {
-	t.Helper()
-	for _, s := range sandbox.Probe(helper) {
-		if s.Level == sandbox.Process && !s.Available {
-			t.Skip(s.Why)
-		}
-	}
-}
-
 func TestShellCalls(t *testing.T) {
 	t.Parallel()
-	isolated(t)
+	available(t, sandbox.Process)
 	dir := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "outside")
 	write(t, filepath.Join(dir, "a.txt"), "text\n")

@@ -168,7 +168,7 @@ func (p *program) withTrustee(ctx context.Context, name string, f func(*trustee)
 	if c.Servers[i].Off {
 		return usage("trust: %s is switched off in %s (off: true): nobody can look at its tools", name, config.Name)
 	}
-	return p.with(ctx, hosting{servers: true, only: name}, func(h *host) error {
+	return p.with(ctx, hosting{servers: true, only: name, bare: true}, func(h *host) error {
 		if err := h.settled(ctx); err != nil {
 			return err
 		}
