@@ -15,7 +15,7 @@ func (c *call) granted(r *policy.Ruling) *policy.Grant {
 	if r == nil || r.Flow {
 		return nil
 	}
-	set, of, about := c.turn.set, asker(&c.req.Caller), policy.About{Source: c.req.Source.Name}
+	set, of, about := c.turn.set, asker(&c.req.Caller), policy.Grant{Source: c.req.Source.Name}
 	if c.req.Tool != nil {
 		about.Pin = c.req.Tool.Pin
 	}

@@ -160,10 +160,10 @@ type Ledger interface {
 	Grant(context.Context, Grant) (id string, err error)
 	// Grants lists those for a caller: of its session and of its principal,
 	// oldest first. The zero Asker has those of everybody listed. Where tools are
-	// named, only the grants are listed that may answer for one of them, by
+	// named, by Source and Pin of a Grant, only those are listed that may answer for one, by
 	// [Grant.About]: each call that is asked for looks for its own, and should not
 	// pay for those of others.
-	Grants(ctx context.Context, of Asker, tools ...About) ([]Grant, error)
+	Grants(ctx context.Context, of Asker, tools ...Grant) ([]Grant, error)
 	// Revoke takes a grant back: [ErrNoGrant] where there is none.
 	Revoke(ctx context.Context, id string) error
 }

@@ -145,7 +145,7 @@ func (l *memoryLedger) keep(g Grant, now time.Time) string {
 }
 
 // Grants lists those for a caller, of some tools or of all.
-func (m *Memory) Grants(_ context.Context, of Asker, tools ...About) ([]Grant, error) {
+func (m *Memory) Grants(_ context.Context, of Asker, tools ...Grant) ([]Grant, error) {
 	l := &m.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -37,7 +37,7 @@ func TestOldGrantsAreFoundByTheirTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	for about, want := range map[policy.About]string{{}: "own", {Source: "mail", Pin: "q"}: "mail", {Source: `a"b\ü`, Pin: "p"}: "quoted"} {
+	for about, want := range map[policy.Grant]string{{}: "own", {Source: "mail", Pin: "q"}: "mail", {Source: `a"b\ü`, Pin: "p"}: "quoted"} {
 		list, err := s.Grants(t.Context(), ada, about)
 		if err != nil || len(list) != 1 || list[0].Rule != want {
 			t.Errorf("%+v: got %+v, %v, want %q", about, list, err, want)

@@ -189,7 +189,7 @@ func keep(ctx context.Context, p *pen, g policy.Grant, now time.Time) (fresh boo
 }
 
 // Grants lists those for a caller, of some tools or of all.
-func (s *Store) Grants(ctx context.Context, of policy.Asker, tools ...policy.About) ([]policy.Grant, error) {
+func (s *Store) Grants(ctx context.Context, of policy.Asker, tools ...policy.Grant) ([]policy.Grant, error) {
 	scan := func(rows *sql.Rows) (policy.Grant, error) {
 		var id, body string
 		if err := rows.Scan(&id, &body); err != nil {
@@ -207,7 +207,7 @@ func (s *Store) Grants(ctx context.Context, of policy.Asker, tools ...policy.Abo
 }
 
 // grantsWhere is the condition for grants, in a form that grants_about serves.
-func grantsWhere(of policy.Asker, tools []policy.About) (where string, args []any) {
+func grantsWhere(of policy.Asker, tools []policy.Grant) (where string, args []any) {
 	where = "TRUE"
 	if of != (policy.Asker{}) {
 		where, args = "tenant = ? AND principal = ? AND session IN ('', ?)", []any{of.Tenant, of.Principal, of.Session}

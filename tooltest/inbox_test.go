@@ -311,19 +311,19 @@ func (l *noBudget) Take(ctx context.Context, charges []policy.Charge) (int, time
 
 type grantsAll struct{ policy.Memory }
 
-func (l *grantsAll) Grants(ctx context.Context, _ policy.Asker, tools ...policy.About) ([]policy.Grant, error) {
+func (l *grantsAll) Grants(ctx context.Context, _ policy.Asker, tools ...policy.Grant) ([]policy.Grant, error) {
 	return l.Memory.Grants(ctx, policy.Asker{}, tools...)
 }
 
 type grantsOfAllTools struct{ policy.Memory }
 
-func (l *grantsOfAllTools) Grants(ctx context.Context, of policy.Asker, _ ...policy.About) ([]policy.Grant, error) {
+func (l *grantsOfAllTools) Grants(ctx context.Context, of policy.Asker, _ ...policy.Grant) ([]policy.Grant, error) {
 	return l.Memory.Grants(ctx, of)
 }
 
 type grantsByPin struct{ policy.Memory }
 
-func (l *grantsByPin) Grants(ctx context.Context, of policy.Asker, tools ...policy.About) ([]policy.Grant, error) {
+func (l *grantsByPin) Grants(ctx context.Context, of policy.Asker, tools ...policy.Grant) ([]policy.Grant, error) {
 	list, err := l.Memory.Grants(ctx, of, tools...)
 	return slices.DeleteFunc(list, func(g policy.Grant) bool { return len(tools) > 0 && g.Pin != tools[0].Pin }), err
 }

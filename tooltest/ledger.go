@@ -453,26 +453,26 @@ func (l ledger) listsAbout() {
 		g.Made = now.Add(-time.Duration(i) * time.Minute)
 		l.keep(g)
 	}
-	mail, pinned, own, bank := policy.About{Source: "mail"}, policy.About{Source: "mail", Pin: "p"}, policy.About{}, policy.About{Source: "bank", Pin: "p"}
+	mail, pinned, own, bank := policy.Grant{Source: "mail"}, policy.Grant{Source: "mail", Pin: "p"}, policy.Grant{}, policy.Grant{Source: "bank", Pin: "p"}
 	for _, tt := range []struct {
 		of    policy.Asker
-		tools []policy.About
+		tools []policy.Grant
 		want  []string // oldest first
 	}{
-		{ada(), []policy.About{own}, []string{"own"}},
-		{ada(), []policy.About{mail}, []string{"mail"}},
-		{ada(), []policy.About{pinned}, []string{"mail, pinned", "mail"}},
-		{ada(), []policy.About{{Source: "mail", Pin: "another"}}, []string{"mail"}},
-		{ada(), []policy.About{{Source: "web", Pin: "p"}}, nil},
-		{ada(), []policy.About{bank, own, pinned, pinned}, []string{"bank, pinned", "mail, pinned", "mail", "own"}},
-		{bob, []policy.About{pinned}, []string{"mail of bob"}},
-		{policy.Asker{}, []policy.About{pinned}, []string{"mail of bob", "mail, pinned", "mail"}},
+		{ada(), []policy.Grant{own}, []string{"own"}},
+		{ada(), []policy.Grant{mail}, []string{"mail"}},
+		{ada(), []policy.Grant{pinned}, []string{"mail, pinned", "mail"}},
+		{ada(), []policy.Grant{{Source: "mail", Pin: "another"}}, []string{"mail"}},
+		{ada(), []policy.Grant{{Source: "web", Pin: "p"}}, nil},
+		{ada(), []policy.Grant{bank, own, pinned, pinned}, []string{"bank, pinned", "mail, pinned", "mail", "own"}},
+		{bob, []policy.Grant{pinned}, []string{"mail of bob"}},
+		{policy.Asker{}, []policy.Grant{pinned}, []string{"mail of bob", "mail, pinned", "mail"}},
 	} {
 		l.wantAbout(tt.of, tt.tools, tt.want)
 	}
 }
 
-func (l ledger) wantAbout(of policy.Asker, tools []policy.About, want []string) {
+func (l ledger) wantAbout(of policy.Asker, tools []policy.Grant, want []string) {
 	l.Helper()
 	all, err := l.Grants(l.Context(), of, tools...)
 	var got []string

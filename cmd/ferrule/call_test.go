@@ -260,7 +260,7 @@ func TestStatusOf(t *testing.T) {
 		for i := range k.always {
 			k.always[i].ID = k.always[i].Name()
 		}
-		if list, err := k.Grants(t.Context(), policy.Asker{}, policy.About{Source: "other"}); err != nil || len(list) != 0 {
+		if list, err := k.Grants(t.Context(), policy.Asker{}, policy.Grant{Source: "other"}); err != nil || len(list) != 0 {
 			t.Errorf("rules for another source: got %+v, %v, want none", list, err)
 		}
 		for of, want := range map[policy.Asker]string{{}: "a b c", {Principal: "local", Session: "s"}: "a b", {Principal: "bob"}: "c"} {

@@ -236,7 +236,7 @@ type kept struct {
 }
 
 // Grants lists the rules of the store, then those of the configuration.
-func (k *kept) Grants(ctx context.Context, of policy.Asker, tools ...policy.About) ([]policy.Grant, error) {
+func (k *kept) Grants(ctx context.Context, of policy.Asker, tools ...policy.Grant) ([]policy.Grant, error) {
 	list, err := k.Store.Grants(ctx, of, tools...)
 	if err != nil {
 		return nil, err
