@@ -15,8 +15,11 @@ func (c *call) granted(r *policy.Ruling) *policy.Grant {
 	if r == nil || r.Flow {
 		return nil
 	}
-	set, of := c.turn.set, asker(&c.req.Caller)
-	grants, err := bounded(c.turn.ctx, ledgerTime, func(ctx context.Context) ([]policy.Grant, error) { return set.ledger.Grants(ctx, of) })
+	set, of, about := c.turn.set, asker(&c.req.Caller), policy.Grant{Source: c.req.Source.Name}
+	if c.req.Tool != nil {
+		about.Pin = c.req.Tool.Pin
+	}
+	grants, err := bounded(c.turn.ctx, ledgerTime, func(ctx context.Context) ([]policy.Grant, error) { return set.ledger.Grants(ctx, of, about) })
 	if err != nil || len(grants) == 0 {
 		return nil
 	}

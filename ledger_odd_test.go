@@ -44,9 +44,9 @@ func (o *oddBooks) Grant(ctx context.Context, g policy.Grant) (string, error) {
 	return o.Memory.Grant(ctx, g)
 }
 
-func (o *oddBooks) Grants(ctx context.Context, of policy.Asker) ([]policy.Grant, error) {
+func (o *oddBooks) Grants(ctx context.Context, of policy.Asker, tools ...policy.Grant) ([]policy.Grant, error) {
 	o.at("Grants")
-	return o.Memory.Grants(ctx, of)
+	return o.Memory.Grants(ctx, of, tools...)
 }
 
 func (o *oddBooks) Find(ctx context.Context, id string) (policy.Question, error) {

@@ -178,6 +178,16 @@ func TestJournalledCallsAreMeasured(t *testing.T) {
 	}
 }
 
+func TestGrantedCallsAreMeasured(t *testing.T) {
+	rows, err := measureGrants(t.Context(), 1, 1, 2, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 2 || rows[0].Ratio != 1 || rows[0].most != 0 || rows[1].Ratio <= 0 || rows[1].most <= 0 {
+		t.Errorf("got %+v, want the first to be compared with, and a bound for the other", rows)
+	}
+}
+
 func TestJournalledFloorIsDurable(t *testing.T) {
 	db, insert, err := bareInsert(t.Context(), filepath.Join(t.TempDir(), "bare.db"))
 	if err != nil {

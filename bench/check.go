@@ -83,9 +83,9 @@ func (f ownFigures) missed() []miss {
 // suite is all that is measured of Ferrule itself, and what came of it last. Its
 // works are made anew each time: what they keep would be in the way of the rest.
 type suite struct {
-	works                                                        func() ([]work, error)
-	rows                                                         []row // of the works
-	started, waited, journalled, kept, offered, refused, handled part
+	works                                                                 func() ([]work, error)
+	rows                                                                  []row // of the works
+	started, waited, journalled, granted, kept, offered, refused, handled part
 }
 
 // part is figures that are always measured together.
@@ -103,6 +103,7 @@ func newSuite(ctx context.Context, helper sandbox.Helper) *suite {
 		}},
 		waited:     part{measure: func() ([]row, error) { return wall(ctx) }},
 		journalled: part{measure: func() ([]row, error) { return journalTimes(ctx) }},
+		granted:    part{measure: func() ([]row, error) { return grantTimes(ctx) }},
 		kept:       part{measure: func() ([]row, error) { return results(ctx) }},
 		offered:    part{measure: func() ([]row, error) { return builtinTimes(ctx, helper) }},
 		refused:    part{measure: refusals},
@@ -137,12 +138,12 @@ func (s *suite) measure(again []string) (f ownFigures, err error) {
 	if err != nil {
 		return f, err
 	}
-	for _, p := range []*part{&s.started, &s.waited, &s.journalled, &s.kept, &s.offered, &s.refused, &s.handled} {
+	for _, p := range []*part{&s.started, &s.waited, &s.journalled, &s.granted, &s.kept, &s.offered, &s.refused, &s.handled} {
 		if err := p.renew(again); err != nil {
 			return f, err
 		}
 	}
-	return ownFigures{s.rows, slices.Concat(compared, scrubbingTimes(s.rows), s.started.rows, s.waited.rows, s.journalled.rows, s.kept.rows, s.offered.rows), s.refused.rows, s.handled.rows}, nil
+	return ownFigures{s.rows, slices.Concat(compared, scrubbingTimes(s.rows), s.started.rows, s.waited.rows, s.journalled.rows, s.granted.rows, s.kept.rows, s.offered.rows), s.refused.rows, s.handled.rows}, nil
 }
 
 func (s *suite) measureWorks(again []string) error {

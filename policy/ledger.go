@@ -159,8 +159,11 @@ type Ledger interface {
 	// as it is.
 	Grant(context.Context, Grant) (id string, err error)
 	// Grants lists those for a caller: of its session and of its principal,
-	// oldest first. The zero Asker has all grants of everybody listed.
-	Grants(ctx context.Context, of Asker) ([]Grant, error)
+	// oldest first. The zero Asker has those of everybody listed. Where tools are
+	// named, by Source and Pin of a Grant, only those are listed that may answer for one, by
+	// [Grant.About]: each call that is asked for looks for its own, and should not
+	// pay for those of others.
+	Grants(ctx context.Context, of Asker, tools ...Grant) ([]Grant, error)
 	// Revoke takes a grant back: [ErrNoGrant] where there is none.
 	Revoke(ctx context.Context, id string) error
 }

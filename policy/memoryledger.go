@@ -144,14 +144,14 @@ func (l *memoryLedger) keep(g Grant, now time.Time) string {
 	return g.ID
 }
 
-// Grants lists those for a caller.
-func (m *Memory) Grants(_ context.Context, of Asker) ([]Grant, error) {
+// Grants lists those for a caller, of some tools or of all.
+func (m *Memory) Grants(_ context.Context, of Asker, tools ...Grant) ([]Grant, error) {
 	l := &m.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var list []Grant
 	for _, g := range l.grants {
-		if of == (Asker{}) || g.For(of) {
+		if (of == (Asker{}) || g.For(of)) && (len(tools) == 0 || slices.ContainsFunc(tools, g.About)) {
 			list = append(list, g.Grant)
 		}
 	}

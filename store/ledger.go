@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
@@ -182,13 +183,13 @@ func keep(ctx context.Context, p *pen, g policy.Grant, now time.Time) (fresh boo
 	if err != nil {
 		return false, err
 	}
-	n, err := p.exec(ctx, `INSERT INTO grants (id, tenant, principal, session, made, kept, body) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-		g.ID, g.Caller.Tenant, g.Caller.Principal, g.Caller.Session, writeTime(g.Made), writeTime(now), body)
+	n, err := p.exec(ctx, `INSERT INTO grants (id, tenant, principal, session, source, pin, made, kept, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		g.ID, g.Caller.Tenant, g.Caller.Principal, g.Caller.Session, g.Source, g.Pin, writeTime(g.Made), writeTime(now), body)
 	return n == 1, err
 }
 
-// Grants lists those for a caller.
-func (s *Store) Grants(ctx context.Context, of policy.Asker) ([]policy.Grant, error) {
+// Grants lists those for a caller, of some tools or of all.
+func (s *Store) Grants(ctx context.Context, of policy.Asker, tools ...policy.Grant) ([]policy.Grant, error) {
 	scan := func(rows *sql.Rows) (policy.Grant, error) {
 		var id, body string
 		if err := rows.Scan(&id, &body); err != nil {
@@ -197,9 +198,28 @@ func (s *Store) Grants(ctx context.Context, of policy.Asker) ([]policy.Grant, er
 		return unsealGrant(id, body)
 	}
 	everybody := of == policy.Asker{}
-	all, err := list(ctx, s, "grants", scan,
-		`SELECT id, body FROM grants WHERE ? OR tenant = ? AND principal = ? AND session IN ('', ?) ORDER BY made, place`, everybody, of.Tenant, of.Principal, of.Session)
-	return slices.DeleteFunc(all, func(g policy.Grant) bool { return !everybody && !g.For(of) }), err
+	where, args := grantsWhere(of, tools)
+	all, err := list(ctx, s, "grants", scan, `SELECT id, body FROM grants WHERE `+where+` ORDER BY made, place`, args...)
+	// The columns only find them: what a grant says is what was sealed.
+	return slices.DeleteFunc(all, func(g policy.Grant) bool {
+		return !everybody && !g.For(of) || len(tools) > 0 && !slices.ContainsFunc(tools, g.About)
+	}), err
+}
+
+// grantsWhere is the condition for grants, in a form that grants_about serves.
+func grantsWhere(of policy.Asker, tools []policy.Grant) (where string, args []any) {
+	where = "TRUE"
+	if of != (policy.Asker{}) {
+		where, args = "tenant = ? AND principal = ? AND session IN ('', ?)", []any{of.Tenant, of.Principal, of.Session}
+	}
+	if len(tools) == 0 {
+		return where, args
+	}
+	for _, t := range tools {
+		args = append(args, t.Source, t.Pin)
+	}
+	const one = "source = ? AND pin IN ('', ?)"
+	return where + " AND (" + one + strings.Repeat(" OR "+one, len(tools)-1) + ")", args
 }
 
 // Revoke takes a grant back.

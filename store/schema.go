@@ -121,6 +121,15 @@ ALTER TABLE log_writers ADD COLUMN jotted INTEGER NOT NULL DEFAULT 0; -- the num
 ALTER TABLE questions ADD COLUMN owner TEXT NOT NULL DEFAULT ''; -- who alone goes on with the call; '': whoever does
 `, `
 CREATE INDEX questions_digest ON questions (digest) WHERE over = ''; -- that an equal call may go on from
+`, `
+ALTER TABLE grants ADD COLUMN source TEXT NOT NULL DEFAULT ''; -- these two find a grant; what it says is its body
+ALTER TABLE grants ADD COLUMN pin TEXT NOT NULL DEFAULT '';
+UPDATE grants SET
+	source = coalesce(json_extract(substr(body, instr(body, ' ') + 1), '$.source'), ''),
+	pin = coalesce(json_extract(substr(body, instr(body, ' ') + 1), '$.pin'), '')
+	WHERE json_valid(substr(body, instr(body, ' ') + 1)); -- of one that was changed reading says so
+CREATE INDEX grants_about ON grants (tenant, principal, source, pin);
+DROP INDEX grants_for;
 `}
 }
 

@@ -260,6 +260,8 @@ func faultyLedgers() map[string]struct {
 		"counts by some":    {func() policy.Ledger { return &countsSome{} }, "P9_counted_by_each"},
 		"no budget":         {func() policy.Ledger { return &noBudget{} }, "P9_a_budget_is_for_ever"},
 		"grants to all":     {func() policy.Ledger { return &grantsAll{} }, "P5_grants_are_listed"},
+		"of all tools":      {func() policy.Ledger { return &grantsOfAllTools{} }, "P5_of_some_tools"},
+		"those with a pin":  {func() policy.Ledger { return &grantsByPin{} }, "P5_of_some_tools"},
 		"never revokes":     {func() policy.Ledger { return &neverRevokes{} }, "P5_what_was_revoked"},
 		"loses changes":     {func() policy.Ledger { return &losesChanges{} }, "P10_many_changes_at_once"},
 		"renews":            {func() policy.Ledger { return &renews{} }, "P5_equal_grants_are_one"},
@@ -309,8 +311,21 @@ func (l *noBudget) Take(ctx context.Context, charges []policy.Charge) (int, time
 
 type grantsAll struct{ policy.Memory }
 
-func (l *grantsAll) Grants(ctx context.Context, _ policy.Asker) ([]policy.Grant, error) {
-	return l.Memory.Grants(ctx, policy.Asker{})
+func (l *grantsAll) Grants(ctx context.Context, _ policy.Asker, tools ...policy.Grant) ([]policy.Grant, error) {
+	return l.Memory.Grants(ctx, policy.Asker{}, tools...)
+}
+
+type grantsOfAllTools struct{ policy.Memory }
+
+func (l *grantsOfAllTools) Grants(ctx context.Context, of policy.Asker, _ ...policy.Grant) ([]policy.Grant, error) {
+	return l.Memory.Grants(ctx, of)
+}
+
+type grantsByPin struct{ policy.Memory }
+
+func (l *grantsByPin) Grants(ctx context.Context, of policy.Asker, tools ...policy.Grant) ([]policy.Grant, error) {
+	list, err := l.Memory.Grants(ctx, of, tools...)
+	return slices.DeleteFunc(list, func(g policy.Grant) bool { return len(tools) > 0 && g.Pin != tools[0].Pin }), err
 }
 
 type neverRevokes struct{ policy.Memory }

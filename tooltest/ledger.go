@@ -44,6 +44,7 @@ func Ledger(t *testing.T, open func(t *testing.T) policy.Ledger) {
 		{"P5 a grant is kept whole, under its name", ledger.grant},
 		{"P5 equal grants are one, and the first stays", ledger.equal},
 		{"P5 grants are listed for who has them, oldest first", ledger.lists},
+		{"P5 of some tools, the grants that may answer for them are listed", ledger.listsAbout},
 		{"P5 many equal grants at once are one", ledger.grantsAtOnce},
 		{"P5 what was revoked is gone, and can be granted again", ledger.revoke},
 	} {
@@ -436,6 +437,51 @@ func (l ledger) lists() {
 	l.wantRules(policy.Asker{Principal: "ada", Session: "s"})
 	l.wantRules(policy.Asker{Session: "s"}, "of nobody")
 	l.wantRules(policy.Asker{}, "of the principal", "of the session", "later", "of another session", "of somebody else", "of another tenant", "of nobody")
+}
+
+func (l ledger) listsAbout() {
+	now := time.Now()
+	bob := policy.Asker{Tenant: "t", Principal: "bob"}
+	for i, g := range []policy.Grant{
+		{Rule: "own", Caller: ada()},
+		{Rule: "mail", Caller: ada(), Source: "mail"},
+		{Rule: "mail, pinned", Caller: ada(), Source: "mail", Pin: "p"},
+		{Rule: "mail, pinned otherwise", Caller: ada(), Source: "mail", Pin: "o"},
+		{Rule: "bank, pinned", Caller: ada(), Source: "bank", Pin: "p"},
+		{Rule: "mail of bob", Caller: bob, Source: "mail"},
+	} {
+		g.Made = now.Add(-time.Duration(i) * time.Minute)
+		l.keep(g)
+	}
+	mail, pinned, own, bank := policy.Grant{Source: "mail"}, policy.Grant{Source: "mail", Pin: "p"}, policy.Grant{}, policy.Grant{Source: "bank", Pin: "p"}
+	for _, tt := range []struct {
+		of    policy.Asker
+		tools []policy.Grant
+		want  []string // oldest first
+	}{
+		{ada(), []policy.Grant{own}, []string{"own"}},
+		{ada(), []policy.Grant{mail}, []string{"mail"}},
+		{ada(), []policy.Grant{pinned}, []string{"mail, pinned", "mail"}},
+		{ada(), []policy.Grant{{Source: "mail", Pin: "another"}}, []string{"mail"}},
+		{ada(), []policy.Grant{{Source: "web", Pin: "p"}}, nil},
+		{ada(), []policy.Grant{bank, own, pinned, pinned}, []string{"bank, pinned", "mail, pinned", "mail", "own"}},
+		{bob, []policy.Grant{pinned}, []string{"mail of bob"}},
+		{policy.Asker{}, []policy.Grant{pinned}, []string{"mail of bob", "mail, pinned", "mail"}},
+	} {
+		l.wantAbout(tt.of, tt.tools, tt.want)
+	}
+}
+
+func (l ledger) wantAbout(of policy.Asker, tools []policy.Grant, want []string) {
+	l.Helper()
+	all, err := l.Grants(l.Context(), of, tools...)
+	var got []string
+	for _, g := range all {
+		got = append(got, g.Rule)
+	}
+	if err != nil || !slices.Equal(got, want) {
+		l.Errorf("Grants(%+v, %+v): got %q, %v, want %q", of, tools, got, err, want)
+	}
 }
 
 func (l ledger) grantsAtOnce() {

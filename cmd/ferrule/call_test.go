@@ -257,6 +257,12 @@ func TestStatusOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		k := &kept{Store: s, always: []policy.Grant{g, {Rule: "b", Caller: policy.Asker{Principal: "local"}}, {Rule: "c", Caller: policy.Asker{Principal: "bob"}}}}
+		for i := range k.always {
+			k.always[i].ID = k.always[i].Name()
+		}
+		if list, err := k.Grants(t.Context(), policy.Asker{}, policy.Grant{Source: "other"}); err != nil || len(list) != 0 {
+			t.Errorf("rules for another source: got %+v, %v, want none", list, err)
+		}
 		for of, want := range map[policy.Asker]string{{}: "a b c", {Principal: "local", Session: "s"}: "a b", {Principal: "bob"}: "c"} {
 			list, err := k.Grants(t.Context(), of)
 			var rules []string

@@ -174,6 +174,9 @@ func answering(r policy.Ruling, q *tool.Request, list []lasting) *lasting {
 	}
 	for _, l := range list {
 		g := l.grant
+		if g.Source != q.Source.Name { // soon: there may be thousands
+			continue
+		}
 		if g.Pin != "" && q.Tool != nil { // taken to be as it was
 			pinned := q.Clone()
 			pinned.Tool.Pin = g.Pin

@@ -243,6 +243,9 @@ func (p *program) serverOf(ctx context.Context, h *host, s config.Server, state 
 		made.BreakerAfter = tool.Unlimited
 	}
 	passed, _ := s.Passed(p.environ)
+	if err := hidePassed(h.rt.Secrets, passed); err != nil {
+		return mcptool.Server{}, err
+	}
 	made.Env = append(passed, made.Env...)
 	if s.Isolate.Level != "" {
 		box := p.boxOf(h.config, s, state, looks)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -54,12 +53,15 @@ func (p *program) rulesCommand() *cobra.Command {
 // lastingRules lists the rules of the file and of the store.
 func lastingRules(ctx context.Context, c *config.Config, s *store.Store) ([]lasting, error) {
 	var list []lasting
+	places := make(map[string]int) // by name: trust makes thousands at once
 	row := func(g policy.Grant) *lasting {
-		i := slices.IndexFunc(list, func(l lasting) bool { return l.grant.Name() == g.Name() })
-		if i < 0 {
+		name := g.Name()
+		i, known := places[name]
+		if !known {
 			i = len(list)
+			places[name] = i
 			list = append(list, lasting{
-				ID: g.Name(), Rule: g.Rule, Principal: cmp.Or(g.Caller.Principal, localUser), Tenant: g.Caller.Tenant, Session: g.Caller.Session,
+				ID: name, Rule: g.Rule, Principal: cmp.Or(g.Caller.Principal, localUser), Tenant: g.Caller.Tenant, Session: g.Caller.Session,
 				Source: g.Source, Pin: g.Pin, Second: g.Second, grant: g,
 			})
 		}

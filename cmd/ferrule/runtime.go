@@ -235,18 +235,18 @@ func (h *host) session(name, run string) *ferrule.Session {
 // that are in it: they answer as long as they stand there.
 type kept struct {
 	*store.Store
-	always []policy.Grant
+	always []policy.Grant // each with its ID
 }
 
 // Grants lists the rules of the store, then those of the configuration.
-func (k *kept) Grants(ctx context.Context, of policy.Asker) ([]policy.Grant, error) {
-	list, err := k.Store.Grants(ctx, of)
+func (k *kept) Grants(ctx context.Context, of policy.Asker, tools ...policy.Grant) ([]policy.Grant, error) {
+	list, err := k.Store.Grants(ctx, of, tools...)
 	if err != nil {
 		return nil, err
 	}
 	for _, g := range k.always {
-		same := func(o policy.Grant) bool { return o.Name() == g.Name() }
-		if (of == policy.Asker{} || g.For(of)) && !slices.ContainsFunc(list, same) {
+		named := func(o policy.Grant) bool { return o.ID == g.ID }
+		if (of == policy.Asker{} || g.For(of)) && (len(tools) == 0 || slices.ContainsFunc(tools, g.About)) && !slices.ContainsFunc(list, named) {
 			list = append(list, g)
 		}
 	}
