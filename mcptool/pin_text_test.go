@@ -247,7 +247,7 @@ func TestManyPins(t *testing.T) {
 			s.pin(t.Context(), c)
 			took := time.Since(began)
 			t.Log(took)
-			if got := len(c.offered()); got != n || took > 20*time.Second { // generous: the machine may be busy
+			if got := len(c.offered()); got != n || took > time.Minute { // generous: the machine may be busy
 				t.Errorf("got %d tools after %s, want %d", got, took, n)
 			}
 		})

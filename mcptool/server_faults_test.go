@@ -14,31 +14,32 @@ func TestServerFaults(t *testing.T) {
 	done := func(*testCall) (json.RawMessage, error) { return says("done"), nil }
 	tests := []struct {
 		name, want string
+		timeout    time.Duration
 		call       method
 	}{
-		{"a call without an answer", "a call got no answer: server s did not answer within 20ms (once,", func(c *testCall) (json.RawMessage, error) {
+		{"a call without an answer", "a call got no answer: server s did not answer within 300ms (once,", 300 * time.Millisecond, func(c *testCall) (json.RawMessage, error) {
 			<-c.ctx.Done()
 			return nil, c.ctx.Err()
 		}},
-		{"an answer to nothing", `it wrote what is of no use: an answer to nothing that was asked: id "nope" (3 times,`, func(c *testCall) (json.RawMessage, error) {
+		{"an answer to nothing", `it wrote what is of no use: an answer to nothing that was asked: id "nope" (3 times,`, 0, func(c *testCall) (json.RawMessage, error) {
 			for range 3 {
 				c.conn.send(message{id: json.RawMessage(`"nope"`), result: json.RawMessage("{}")})
 			}
 			return done(c)
 		}},
-		{"a flood of changes", "it said that its lists have changed: more than 20 times within 10s (once,", func(c *testCall) (json.RawMessage, error) {
+		{"a flood of changes", "it said that its lists have changed: more than 20 times within 10s (once,", 0, func(c *testCall) (json.RawMessage, error) {
 			for range 2 * maxChanges {
 				c.notify("notifications/prompts/list_changed", "{}")
 			}
 			return done(c)
 		}},
-		{"nothing", "", done},
+		{"nothing", "", 0, done},
 	}
 	for _, tt := range tests {
 		t.Run("M1 what a server did wrong while a call ran is told: "+tt.name, func(t *testing.T) {
 			ts := &testServer{methods: map[string]method{"tools/list": lists(), "tools/call": tt.call}}
 			h := hubOf(t, map[string]*testServer{"s": ts})
-			h.Cache, h.Servers[0].Timeout = t.TempDir(), 20*time.Millisecond
+			h.Cache, h.Servers[0].Timeout = t.TempDir(), tt.timeout
 			start(t, h)
 			_, _ = h.server("s").do(t.Context(), &testExchange{a: &testAudience{version: newVersion}}, "tools/call", nil) // it may fail
 			check := func(h *Hub, want string) {
