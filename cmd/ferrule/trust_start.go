@@ -76,8 +76,18 @@ func (p *program) printStart(s config.Server) (whole bool) {
 	return true
 }
 
-// startLines are how a server is started, with the names of what it is given and never
-// the values.
+// decidingLines point out the variables that decide what runs, as somebody has written
+// them in the file: NODE_OPTIONS may name other code than the command does.
+func decidingLines(s config.Server) (lines []string) {
+	for _, e := range (&mcptool.Server{Command: s.Command, URL: s.URL, WrittenEnv: s.Env}).Deciding() {
+		name, value, _ := strings.Cut(e, "=")
+		lines = append(lines, name+" decides what runs: "+value)
+	}
+	return lines
+}
+
+// startLines are how a server is started, with the names of what it is given, and the
+// values only of variables that decide what runs: as they are written, not filled in.
 func startLines(s config.Server) (lines []terminal.Line) {
 	add := func(label, text string) {
 		if text != "" {
@@ -99,6 +109,9 @@ func startLines(s config.Server) (lines []terminal.Line) {
 	add("calls", s.URL)
 	add("in", s.Dir)
 	add("variables", strings.Join(names, ", "))
+	for _, text := range decidingLines(s) {
+		lines = append(lines, terminal.Line{Label: "!", Text: terminal.Visible(text), Alarm: true})
+	}
 	add("passed on", strings.Join(s.EnvPass, ", "))
 	add("headers", strings.Join(slices.Sorted(maps.Keys(s.Header)), ", "))
 	add("isolated", s.Isolate.Level)
