@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +16,8 @@ import (
 // longer cannot be read whole, and is not started for a yes.
 const maxStart = 4 << 10
 
+const startsNow = "To look at the tools of a server it is started, and may then do whatever you may. Nothing was started yet."
+
 // mayLook asks which of the servers may be started to look at their tools: a file of
 // servers may be anybody's, and to run what stands in it is to trust who wrote it. All
 // are shown before the first question, as an answer may be for all of them.
@@ -23,7 +26,7 @@ func (p *program) mayLook(ctx context.Context, lines <-chan string, names []stri
 	if err != nil {
 		return nil, nil, err
 	}
-	p.printf("\nTo look at the tools of a server it is started, and may then do whatever you may. Nothing was started yet.\n")
+	p.printf("\n%s\n", startsNow)
 	var ask []config.Server
 	for _, name := range names {
 		i := slices.IndexFunc(c.Servers, func(s config.Server) bool { return s.Name == name })
@@ -54,6 +57,33 @@ func (p *program) mayLook(ctx context.Context, lines <-chan string, names []stri
 		}
 	}
 	return look, left, nil
+}
+
+// mayLookFirst asks whether a server may be started to look at its tools, if it never
+// was as it is reached now: what import has not started is not started unseen later.
+func (p *program) mayLookFirst(ctx context.Context, lines <-chan string, name string) (bool, error) {
+	c, s, err := p.trustable(name)
+	if err != nil {
+		return false, err
+	}
+	if known, err := p.pinsOf(c).As(reached(c, s)); err == nil && !known.First.IsZero() {
+		return true, nil
+	}
+	p.printf("%s\n", startsNow)
+	if !p.printStart(s) {
+		return false, fmt.Errorf("trust: %s was not started: once you have read it, `ferrule trust %s --answer ask` starts it, and has each call asked for", name, name)
+	}
+	p.printf("\n")
+	answer, err := p.mayStart(ctx, lines, s, false)
+	if err != nil {
+		return false, err
+	}
+	if answer != "y" {
+		p.printf("not started: %s\n`ferrule up`, and whatever else uses its tools, would start it; `ferrule servers remove %s` takes it out.\n", name, name)
+		return false, nil
+	}
+	p.printf("\n")
+	return true, nil
 }
 
 // printStart shows how a server is started; whole: there is no more than was shown.
