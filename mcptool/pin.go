@@ -89,8 +89,9 @@ func (p *Pin) Diff() string {
 // Pinned is what is known of the tools of one server.
 type Pinned struct {
 	Server string
-	// Identity is what the tools were pinned for: command and arguments, or the URL,
-	// without the values of secrets. Beside it the folder of the command counts.
+	// Identity is what the tools were pinned for: command and arguments, with those
+	// variables that decide what runs, or the URL, without the values of secrets.
+	// Beside it the folder of the command counts.
 	Identity string
 	First    time.Time // when it was first seen
 	Tools    []Pin     // by name

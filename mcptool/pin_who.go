@@ -13,11 +13,12 @@ import (
 // who is which server it is, for all that is kept of it: its pins, what was answered
 // for it, and the rules that its tools are given. It is its name and what runs: a
 // command with its arguments and the folder that it runs in, where scripts and
-// packages are found, or a URL. Its variables are not a part of it: they are others
-// in each terminal, and a no that was said in one of them counts in all.
+// packages are found, or a URL. Of its variables those are a part of it that decide what
+// runs, as they are written down. The rest is not: it is another in each terminal, and
+// a no that was said in one of them counts in all.
 type who struct {
 	server   string
-	identity string // command and arguments, or the URL, as it is shown, without the values of secrets
+	identity string // command and arguments with the variables that decide what runs, or the URL, as it is shown, without the values of secrets
 	dir      string // of a command
 	// program is the first word of the command: who has another is quite another
 	// server, and not only another version. "": it has a URL, and no other version.
@@ -31,8 +32,13 @@ func (s *Server) who() who {
 	}
 	words := make([]string, len(s.Command))
 	for i, word := range s.Command {
-		if words[i] = readable(s.clean(word)); words[i] == "" || strings.ContainsAny(words[i], " \t\n\"'\\") {
-			words[i] = string(quote(words[i]))
+		words[i] = plainWord(readable(s.clean(word)))
+	}
+	if all := s.Deciding(); len(all) > 0 {
+		words = append(words, "with")
+		for _, e := range all { // NAME="value": a word of a command never has a quote inside alone
+			name, value, _ := strings.Cut(e, "=")
+			words = append(words, plainWord(readable(name))+"="+string(quote(readable(s.clean(value)))))
 		}
 	}
 	w := who{server: s.Name, identity: strings.Join(words, " "), dir: readable(s.Dir)}
@@ -50,6 +56,14 @@ func (s *Server) who() who {
 func (s *server) who() who {
 	s.pins.once.Do(func() { s.pins.who = s.Server.who() })
 	return s.pins.who
+}
+
+// plainWord is a word of a command, in quotes where it would not be seen as one.
+func plainWord(word string) string {
+	if word == "" || strings.ContainsAny(word, " \t\n\"'\\") {
+		return string(quote(word))
+	}
+	return word
 }
 
 // readable is a text that is the same when it was written to a file and read again,

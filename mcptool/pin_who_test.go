@@ -64,6 +64,39 @@ func TestPinsOfEveryEnvironment(t *testing.T) {
 			t.Errorf("got %d questions, want none", n)
 		}
 	})
+	t.Run("M4 a variable that decides what runs is a part of the server, as it is written", func(t *testing.T) {
+		t.Parallel()
+		as := func(env ...string) who {
+			return (&Server{Name: "s", Command: []string{"node", "a.js"}, Env: []string{"NODE_OPTIONS=filled"}, WrittenEnv: env}).who()
+		}
+		plain := as()
+		for _, same := range [][]string{{"TOKEN=1"}, {"DEBUG=1", "NODE_ENV=production"}, {"CARGO_REGISTRY_TOKEN=1"}, {"UV_PUBLISH_PASSWORD=1"}} {
+			if as(same...) != plain {
+				t.Errorf("%q: got %q, want no other server", same, as(same...).identity)
+			}
+		}
+		if plain.identity != "node a.js" {
+			t.Errorf("got %q, want nothing of the values that it is given", plain.identity)
+		}
+		seen := map[string]bool{plain.sum("who"): true}
+		for _, other := range []string{
+			"LD_PRELOAD=/x.so", "DYLD_INSERT_LIBRARIES=/x", "NODE_OPTIONS=-r /x.js", "NODE_OPTIONS=-r /y.js", "NODE_OPTIONS=${A:--r /x.js}", "PYTHONPATH=/x", "PATH=/x", "Path=/x",
+			"BASH_ENV=/x", "ENV=/x", "PERL5OPT=-M", "RUBYLIB=/x", "_JAVA_OPTIONS=-j", "GIT_SSH_COMMAND=x", "GIT_ASKPASS=x", "GCONV_PATH=/x", "npm_config_registry=http://x",
+		} {
+			is := as("TOKEN=1", other)
+			if seen[is.sum("who")] || is.program != plain.program {
+				t.Errorf("%s: got %+v, want another version of the program", other, is)
+			}
+			seen[is.sum("who")] = true
+		}
+		if one, two := as("PATH=/x", "ENV=/y"), as("ENV=/y", "PATH=/x"); one != two {
+			t.Errorf("got %q and %q, want that the order does not count", one.identity, two.identity)
+		}
+		said := (&Server{Name: "s", Command: []string{"node", "a.js", "with", `PATH="/x"`}}).who()
+		if got := as("PATH=/x"); got.identity != `node a.js with PATH="/x"` || got.identity == said.identity {
+			t.Errorf("got %q and %q, want that no argument looks like a variable", got.identity, said.identity)
+		}
+	})
 	t.Run("M4 values in a URL make no other server", func(t *testing.T) {
 		t.Parallel()
 		as := func(value string) Server {
@@ -89,13 +122,14 @@ func TestPinsOfAnotherProgram(t *testing.T) {
 		{"the same words in another folder", Server{Command: []string{filepath.Join(".", "bin", "s")}, Dir: "/a"}, Server{Command: []string{filepath.Join(".", "bin", "s")}, Dir: "/b"}, false},
 		{"another argument", Server{Command: []string{"npx", "a"}}, Server{Command: []string{"npx", "b"}}, true},
 		{"words that are joined", Server{Command: []string{"npx", "a b"}}, Server{Command: []string{"npx", "a", "b"}}, true},
+		{"a variable that decides what runs", Server{Command: []string{"npx", "a"}}, Server{Command: []string{"npx", "a"}, WrittenEnv: []string{"NODE_OPTIONS=-r /x.js"}}, true},
 		{"another folder", Server{Command: []string{"npx", "a"}, Dir: "/a"}, Server{Command: []string{"npx", "a"}, Dir: "/b"}, true},
 	} {
 		t.Run("M4 "+tt.name+" has neither the answer nor the rules", func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			reached := func(as Server, defs ...string) *shifting {
-				return reachedBy(t, dir, nil, func(s *Server) { s.Command, s.Dir, s.URL = as.Command, as.Dir, as.URL }, defs...)
+				return reachedBy(t, dir, nil, func(s *Server) { s.Command, s.Dir, s.URL, s.WrittenEnv = as.Command, as.Dir, as.URL, as.WrittenEnv }, defs...)
 			}
 			one := reached(tt.one, plainTool("a"), plainTool("b"))
 			settled(t, one.h, PinAnswer{Said: "out", Out: []string{"b"}})
@@ -114,7 +148,7 @@ func TestPinsOfAnotherProgram(t *testing.T) {
 			if before.Info.Pin == after.Info.Pin || before.Definition == after.Definition || after.Info.Pin != known.Tools[0].Key {
 				t.Errorf("T5 got the keys %s and %s, want two: rules are bound to them", before.Info.Pin, after.Info.Pin)
 			}
-			asked := Server{Name: "s", Command: tt.two.Command, Dir: tt.two.Dir, URL: tt.two.URL}
+			asked := Server{Name: "s", Command: tt.two.Command, Dir: tt.two.Dir, URL: tt.two.URL, WrittenEnv: tt.two.WrittenEnv}
 			if same, err := (&Pins{Dir: dir}).As(asked); err != nil || len(same.Tools) != 3 || same.Tools[0].Key != known.Tools[0].Key {
 				t.Errorf("got %+v, %v, want what the hub knows", same, err)
 			}

@@ -22,6 +22,10 @@ type Server struct {
 	Command []string
 	Dir     string
 	Env     []string
+	// WrittenEnv are variables of Env that somebody has written down for the server, as
+	// they are written, before values were put into them. Those that decide what runs
+	// ([Server.Deciding]) are a part of which server it is ([Pins]); no others are.
+	WrittenEnv []string
 
 	// Start starts Command in the place of this package, where it is to be isolated: a
 	// program of its path and arguments in a folder, with Env alone for its variables,

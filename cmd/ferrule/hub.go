@@ -234,7 +234,7 @@ func (p *program) serverOf(ctx context.Context, h *host, s config.Server, state 
 		return mcptool.Server{}, err
 	}
 	made := mcptool.Server{
-		Name: s.Name, Command: s.Command, Dir: cmp.Or(s.Dir, filepath.FromSlash(h.config.Workspace)), Env: filled.Env,
+		Name: s.Name, Command: s.Command, Dir: cmp.Or(s.Dir, filepath.FromSlash(h.config.Workspace)), Env: filled.Env, WrittenEnv: s.Env,
 		URL: filled.URL, Written: s.URL, Header: filled.Header, Trust: trustOf(s), Believe: s.Believe, BelieveAll: s.BelieveAll,
 		Unprefixed: s.Unprefixed, Timeout: s.Timeout, AtOnce: s.AtOnce, Era: s.Era, Follow: s.Follow,
 		Claims: s.Claims, ArgumentBytes: s.ArgumentBytes, ResultBytes: s.ResultBytes, BreakerAfter: s.BreakerAfter, BreakerPause: s.BreakerPause,

@@ -47,7 +47,7 @@ func (p *program) pinsOf(c *config.Config) *mcptool.Pins {
 // reached is how a server is reached that the configuration names, as far as that says
 // which server it is.
 func reached(c *config.Config, s config.Server) mcptool.Server {
-	return mcptool.Server{Name: s.Name, Command: s.Command, Dir: cmp.Or(s.Dir, filepath.FromSlash(c.Workspace)), URL: s.URL}
+	return mcptool.Server{Name: s.Name, Command: s.Command, Dir: cmp.Or(s.Dir, filepath.FromSlash(c.Workspace)), WrittenEnv: s.Env, URL: s.URL}
 }
 
 // knownPins is what is known of each server: as the configuration has it reached, or,

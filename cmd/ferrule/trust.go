@@ -50,7 +50,8 @@ What is allowed is a rule for exactly that tool as it is now: if the server chan
 its definition, the rule is lost. ` + "`ferrule rules`" + ` lists them and takes them back. The
 answer takes the place of the one before; rules that were made in other ways stay.
 
-At a terminal the answer is asked for. Elsewhere --answer gives it, and --as binds it to
+At a terminal it first shows what would run, where that was never started so, and asks
+whether it may be; then the answer is asked for. Elsewhere --answer gives it, and --as binds it to
 what was shown: where a tool is another by then, nothing is done.`,
 		Example: `  ferrule trust github
   ferrule trust github --answer reads
@@ -99,13 +100,20 @@ func (p *program) trust(cmd *cobra.Command, name string, f *trusting) error {
 		return err
 	}
 	ctx := cmd.Context()
+	var lines <-chan string
+	if f.answer == "" && p.talks() {
+		lines = p.lines(ctx)
+		if ok, err := p.mayLookFirst(ctx, lines, name); err != nil || !ok {
+			return err
+		}
+	}
 	return p.withTrustee(ctx, name, func(t *trustee) error {
 		s, err := t.screen(ctx)
 		if err != nil {
 			return err
 		}
 		if f.answer == "" {
-			return t.show(ctx, s, f.all)
+			return t.show(ctx, lines, s, f.all)
 		}
 		if f.as != "" && f.as != s.Digest {
 			return fmt.Errorf("trust: --as %s is not what %s is now: look at it again: ferrule trust %s", f.as, name, name)
@@ -129,8 +137,8 @@ func (p *program) trust(cmd *cobra.Command, name string, f *trusting) error {
 	})
 }
 
-// show shows the screen; at a terminal somebody answers.
-func (t *trustee) show(ctx context.Context, s *trustScreen, all bool) error {
+// show shows the screen; at a terminal somebody answers, in lines.
+func (t *trustee) show(ctx context.Context, lines <-chan string, s *trustScreen, all bool) error {
 	p := t.p
 	if p.json {
 		return p.printJSON(s)
@@ -139,7 +147,7 @@ func (t *trustee) show(ctx context.Context, s *trustScreen, all bool) error {
 		p.printScreen(s, all)
 		return usage("trust: nothing was answered, as this is not a terminal: say --answer ask, reads, these with --tools, or out, and --as %s", s.Digest)
 	}
-	_, err := t.ask(ctx, p.lines(ctx), s, all)
+	_, err := t.ask(ctx, lines, s, all)
 	return err
 }
 
@@ -151,11 +159,11 @@ type trustee struct {
 	pins   *mcptool.Pins
 }
 
-// withTrustee connects to a server.
-func (p *program) withTrustee(ctx context.Context, name string, f func(*trustee) error) error {
+// trustable finds a server that can be looked at.
+func (p *program) trustable(name string) (*config.Config, config.Server, error) {
 	c, err := p.load()
 	if err != nil {
-		return err
+		return nil, config.Server{}, err
 	}
 	i := slices.IndexFunc(c.Servers, func(s config.Server) bool { return s.Name == name })
 	if i < 0 {
@@ -163,10 +171,19 @@ func (p *program) withTrustee(ctx context.Context, name string, f func(*trustee)
 		for _, s := range c.Servers {
 			names = append(names, s.Name)
 		}
-		return usage("trust: there is no server %q in %s%s", name, config.Name, orList(nearest(name, names), "`ferrule servers` lists them"))
+		return nil, config.Server{}, usage("trust: there is no server %q in %s%s", name, config.Name, orList(nearest(name, names), "`ferrule servers` lists them"))
 	}
 	if c.Servers[i].Off {
-		return usage("trust: %s is switched off in %s (off: true): nobody can look at its tools", name, config.Name)
+		return nil, config.Server{}, usage("trust: %s is switched off in %s (off: true): nobody can look at its tools", name, config.Name)
+	}
+	return c, c.Servers[i], nil
+}
+
+// withTrustee connects to a server.
+func (p *program) withTrustee(ctx context.Context, name string, f func(*trustee) error) error {
+	c, server, err := p.trustable(name)
+	if err != nil {
+		return err
 	}
 	return p.with(ctx, hosting{servers: true, only: name, bare: true}, func(h *host) error {
 		if err := h.settled(ctx); err != nil {
@@ -181,7 +198,7 @@ func (p *program) withTrustee(ctx context.Context, name string, f func(*trustee)
 			}
 			return fmt.Errorf("trust: %s cannot be looked at: %s", name, notReady(s))
 		}
-		return f(&trustee{p, h, c.Servers[i], &mcptool.Pins{Dir: filepath.Join(p.homeOf(c), pinsDir)}})
+		return f(&trustee{p, h, server, &mcptool.Pins{Dir: filepath.Join(p.homeOf(c), pinsDir)}})
 	})
 }
 

@@ -71,13 +71,21 @@ func (a *atTerminal) ends(want int) {
 	}
 }
 
+// looksAtTerminal looks at the server of a folder that was never started.
+func looksAtTerminal(t *testing.T, dir string) *atTerminal {
+	t.Helper()
+	a := runAtTerminal(t, dir, "trust", "bank")
+	a.types(`Nothing was started yet[\s\S]*runs [\s\S]*start bank and look\? \[y/N\] $`, "y")
+	return a
+}
+
 func TestTrustAtTerminal(t *testing.T) {
 	t.Parallel()
 	tools := []string{toolNamed("close", "Close.", `"destructiveHint":true`), toolNamed("pay", "Pay\u202e.", ""), toolNamed("rates", "Say a rate.", readsOnly)}
 	t.Run("T5 somebody answers, and what cannot be understood is asked again", func(t *testing.T) {
 		t.Parallel()
 		dir := trustFolder(t, tools...)
-		a := runAtTerminal(t, dir, "trust", "bank")
+		a := looksAtTerminal(t, dir)
 		a.types(`answer for bank: $`, "yes please")
 		a.types(`bank has no tool "yes"[\s\S]*bank: $`, "1-3")
 		a.shown.find(t, `not by a range, only one by one: close, pay`)
@@ -90,7 +98,7 @@ func TestTrustAtTerminal(t *testing.T) {
 	t.Run("T5 what waits is accepted where it was named on the screen that showed it", func(t *testing.T) {
 		t.Parallel()
 		dir := trustFolder(t, tools...)
-		a := runAtTerminal(t, dir, "trust", "bank")
+		a := looksAtTerminal(t, dir)
 		a.types(`answer for bank: $`, "pay")
 		a.shown.find(t, `accepted as it was shown: pay`)
 		a.ends(0)
@@ -98,7 +106,7 @@ func TestTrustAtTerminal(t *testing.T) {
 	t.Run("T5 nothing is an answer too, and writes nothing", func(t *testing.T) {
 		t.Parallel()
 		dir := trustFolder(t, tools...)
-		a := runAtTerminal(t, dir, "trust", "bank")
+		a := looksAtTerminal(t, dir)
 		a.types(`answer for bank: $`, "")
 		a.shown.find(t, `nothing was answered`)
 		a.ends(0)
@@ -109,7 +117,7 @@ func TestTrustAtTerminal(t *testing.T) {
 	t.Run("T5 an interrupt writes nothing", func(t *testing.T) {
 		t.Parallel()
 		dir := trustFolder(t, tools...)
-		a := runAtTerminal(t, dir, "trust", "bank")
+		a := looksAtTerminal(t, dir)
 		a.shown.find(t, `answer for bank: $`)
 		a.stop()
 		a.ends(statusInterrupted)
@@ -120,7 +128,7 @@ func TestTrustAtTerminal(t *testing.T) {
 	t.Run("T5 what somebody else has answered meanwhile is shown again", func(t *testing.T) {
 		t.Parallel()
 		dir := trustFolder(t, tools...)
-		a := runAtTerminal(t, dir, "trust", "bank")
+		a := looksAtTerminal(t, dir)
 		a.shown.find(t, `answer for bank: $`)
 		if _, errs, code := try(t.Context(), dir, "trust", "bank", "--answer", "reads"); code != 0 {
 			t.Fatalf("got %d, %s", code, errs)
@@ -221,6 +229,32 @@ func TestTrustAtTerminal(t *testing.T) {
 		a.ends(0)
 		if _, err := os.Stat(mark); err == nil {
 			t.Error("got that a has run, want that it was not started")
+		}
+	})
+	t.Run("T5 who interrupts import is told what is in the file; trust shows it, with what decides what runs, before it starts it", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		mark := filepath.Join(dir, "ran")
+		write(t, filepath.Join(dir, "mcp.json"), fmt.Sprintf(`{"mcpServers": {
+			"a": {"command": "touch", "args": [%q], "env": {"LD_PRELOAD": "/x\u202e.so", "NODE_OPTIONS": "-r ${X:-/y.js}", "COLOUR": "turquoise"}},
+			"b": {"command": "touch", "args": [%q, %q]}}}`, mark, mark, strings.Repeat("x", maxStart)))
+		a := runAtTerminal(t, dir, "servers", "import", "mcp.json")
+		a.shown.find(t, `start a and look\? .*\] $`)
+		a.stop()
+		a.shown.find(t, `not started: a, b\r\n.*ferrule up.* would start them`)
+		a.ends(statusInterrupted)
+		again := runAtTerminal(t, dir, "trust", "a")
+		again.types(`variables │ COLOUR, LD_PRELOAD, NODE_OPTIONS[\s\S]*! +│ LD_PRELOAD decides what runs: /x‹U\+202E›.so\b[\s\S]*! +│ NODE_OPTIONS decides what runs: -r \$\{X:-/y.js\}[\s\S]*start a and look\? \[y/N\] $`, "")
+		again.shown.find(t, `not started: a\r\n`)
+		again.ends(0)
+		if strings.Contains(again.shown.String(), "turquoise") {
+			t.Errorf("got %s, want no value of what decides nothing", again.shown)
+		}
+		long := runAtTerminal(t, dir, "trust", "b")
+		long.shown.find(t, `This is not all of it[\s\S]*b was not started: once you have read it`)
+		long.ends(1)
+		if _, err := os.Stat(mark); err == nil {
+			t.Error("got that one has run, want that none was started")
 		}
 	})
 }

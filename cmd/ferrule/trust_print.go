@@ -27,6 +27,9 @@ func (p *program) printScreen(s *trustScreen, all bool) {
 	}
 	p.printf("%s: %s\n", s.Server, s.Totals)
 	lines := []terminal.Line{{Label: "reached by", Text: terminal.Brief(s.Identity, 400)}}
+	for _, text := range s.Deciding {
+		lines = append(lines, terminal.Line{Label: "!", Text: terminal.Brief(text, maxFindingText)})
+	}
 	if s.Trust >= tool.Own || len(s.Believe) > 0 {
 		lines = append(lines, terminal.Line{Label: "ferrule.yaml", Text: s.believed()})
 	}

@@ -19,9 +19,10 @@ import (
 // trustScreen is all that a person is shown about a server.
 type trustScreen struct {
 	Server   string        `json:"server"`
-	Identity string        `json:"identity"` // how it is reached
-	Digest   string        `json:"digest"`   // names what is shown
-	Answer   *trustAnswer  `json:"answer"`   // the last; null: nobody has answered
+	Identity string        `json:"identity"`           // how it is reached
+	Deciding []string      `json:"deciding,omitempty"` // variables that decide what runs
+	Digest   string        `json:"digest"`             // names what is shown
+	Answer   *trustAnswer  `json:"answer"`             // the last; null: nobody has answered
 	Trust    tool.Trust    `json:"trust"`
 	Believe  []string      `json:"believe"` // tools whose hints are believed; "*": all
 	Tools    []trustedTool `json:"tools"`
@@ -98,7 +99,7 @@ func (t *trustee) screen(ctx context.Context) (*trustScreen, error) {
 	}
 	s := &trustScreen{
 		Server: t.server.Name, Identity: mcptool.Visible(pinned.Identity), Trust: trustOf(t.server), Believe: append([]string{}, t.server.Believe...),
-		Tools: []trustedTool{}, Unusable: []absent{}, pinned: pinned,
+		Deciding: decidingLines(t.server), Tools: []trustedTool{}, Unusable: []absent{}, pinned: pinned,
 	}
 	if t.server.BelieveAll {
 		s.Believe = []string{"*"}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +16,8 @@ import (
 // longer cannot be read whole, and is not started for a yes.
 const maxStart = 4 << 10
 
+const startsNow = "To look at the tools of a server it is started, and may then do whatever you may. Nothing was started yet."
+
 // mayLook asks which of the servers may be started to look at their tools: a file of
 // servers may be anybody's, and to run what stands in it is to trust who wrote it. All
 // are shown before the first question, as an answer may be for all of them.
@@ -23,7 +26,7 @@ func (p *program) mayLook(ctx context.Context, lines <-chan string, names []stri
 	if err != nil {
 		return nil, nil, err
 	}
-	p.printf("\nTo look at the tools of a server it is started, and may then do whatever you may. Nothing was started yet.\n")
+	p.printf("\n%s\n", startsNow)
 	var ask []config.Server
 	for _, name := range names {
 		i := slices.IndexFunc(c.Servers, func(s config.Server) bool { return s.Name == name })
@@ -56,6 +59,33 @@ func (p *program) mayLook(ctx context.Context, lines <-chan string, names []stri
 	return look, left, nil
 }
 
+// mayLookFirst asks whether a server may be started to look at its tools, if it never
+// was as it is reached now: what import has not started is not started unseen later.
+func (p *program) mayLookFirst(ctx context.Context, lines <-chan string, name string) (bool, error) {
+	c, s, err := p.trustable(name)
+	if err != nil {
+		return false, err
+	}
+	if known, err := p.pinsOf(c).As(reached(c, s)); err == nil && !known.First.IsZero() {
+		return true, nil
+	}
+	p.printf("%s\n", startsNow)
+	if !p.printStart(s) {
+		return false, fmt.Errorf("trust: %s was not started: once you have read it, `ferrule trust %s --answer ask` starts it, and has each call asked for", name, name)
+	}
+	p.printf("\n")
+	answer, err := p.mayStart(ctx, lines, s, false)
+	if err != nil {
+		return false, err
+	}
+	if answer != "y" {
+		p.printf("not started: %s\n`ferrule up`, and whatever else uses its tools, would start it; `ferrule servers remove %s` takes it out.\n", name, name)
+		return false, nil
+	}
+	p.printf("\n")
+	return true, nil
+}
+
 // printStart shows how a server is started; whole: there is no more than was shown.
 func (p *program) printStart(s config.Server) (whole bool) {
 	lines := startLines(s)
@@ -76,8 +106,18 @@ func (p *program) printStart(s config.Server) (whole bool) {
 	return true
 }
 
-// startLines are how a server is started, with the names of what it is given and never
-// the values.
+// decidingLines point out the variables that decide what runs, as somebody has written
+// them in the file: NODE_OPTIONS may name other code than the command does.
+func decidingLines(s config.Server) (lines []string) {
+	for _, e := range (&mcptool.Server{Command: s.Command, URL: s.URL, WrittenEnv: s.Env}).Deciding() {
+		name, value, _ := strings.Cut(e, "=")
+		lines = append(lines, name+" decides what runs: "+value)
+	}
+	return lines
+}
+
+// startLines are how a server is started, with the names of what it is given, and the
+// values only of variables that decide what runs: as they are written, not filled in.
 func startLines(s config.Server) (lines []terminal.Line) {
 	add := func(label, text string) {
 		if text != "" {
@@ -99,6 +139,9 @@ func startLines(s config.Server) (lines []terminal.Line) {
 	add("calls", s.URL)
 	add("in", s.Dir)
 	add("variables", strings.Join(names, ", "))
+	for _, text := range decidingLines(s) {
+		lines = append(lines, terminal.Line{Label: "!", Text: terminal.Visible(text), Alarm: true})
+	}
 	add("passed on", strings.Join(s.EnvPass, ", "))
 	add("headers", strings.Join(slices.Sorted(maps.Keys(s.Header)), ", "))
 	add("isolated", s.Isolate.Level)

@@ -20,11 +20,14 @@ func (p *program) trustTaken(ctx context.Context, names []string) error {
 		return nil
 	}
 	lines := p.lines(ctx)
-	names, left, err := p.mayLook(ctx, lines, names)
+	look, left, err := p.mayLook(ctx, lines, names)
 	if err != nil {
+		if ctx.Err() != nil { // they stand in the file all the same
+			p.sayNotStarted(names)
+		}
 		return err
 	}
-	for i, name := range names {
+	for i, name := range look {
 		more := false
 		p.printf("\n")
 		err := p.withTrustee(ctx, name, func(t *trustee) error {
@@ -37,12 +40,13 @@ func (p *program) trustTaken(ctx context.Context, names []string) error {
 		})
 		switch {
 		case ctx.Err() != nil:
+			p.sayNotStarted(append(look[i+1:], left...))
 			return ctx.Err()
 		case err != nil: // the servers are taken all the same
 			p.complain("ferrule: " + err.Error())
 			p.sayTrust([]string{name})
 		case !more:
-			p.sayNotStarted(append(names[i+1:], left...))
+			p.sayNotStarted(append(look[i+1:], left...))
 			return nil
 		}
 	}
