@@ -59,6 +59,9 @@ func exposedOf(s config.Server) (list []exposed) {
 	}
 	for i, e := range s.Env {
 		name, value, _ := strings.Cut(e, "=")
+		if len(decidingOf(e)) > 0 { // it is to be seen: PATH may begin like a token, too
+			continue
+		}
 		look(inEnv, name, value, i)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Header)) {

@@ -236,7 +236,7 @@ func TestTrustAtTerminal(t *testing.T) {
 		dir := t.TempDir()
 		mark := filepath.Join(dir, "ran")
 		write(t, filepath.Join(dir, "mcp.json"), fmt.Sprintf(`{"mcpServers": {
-			"a": {"command": "touch", "args": [%q], "env": {"LD_PRELOAD": "/x\u202e.so", "NODE_OPTIONS": "-r ${X:-/y.js}", "COLOUR": "turquoise"}},
+			"a": {"command": "touch", "args": [%q], "env": {"LD_PRELOAD": "/x\u202e.so", "NODE_OPTIONS": "-r ${X:-/y.js}", "PATH": "npm_0123456789:/evil", "COLOUR": "turquoise"}},
 			"b": {"command": "touch", "args": [%q, %q]}}}`, mark, mark, strings.Repeat("x", maxStart)))
 		a := runAtTerminal(t, dir, "servers", "import", "mcp.json")
 		a.shown.find(t, `start a and look\? .*\] $`)
@@ -244,7 +244,7 @@ func TestTrustAtTerminal(t *testing.T) {
 		a.shown.find(t, `not started: a, b\r\n.*ferrule up.* would start them`)
 		a.ends(statusInterrupted)
 		again := runAtTerminal(t, dir, "trust", "a")
-		again.types(`variables │ COLOUR, LD_PRELOAD, NODE_OPTIONS[\s\S]*! +│ LD_PRELOAD decides what runs: /x‹U\+202E›.so\b[\s\S]*! +│ NODE_OPTIONS decides what runs: -r \$\{X:-/y.js\}[\s\S]*start a and look\? \[y/N\] $`, "")
+		again.types(`variables │ COLOUR, LD_PRELOAD, NODE_OPTIONS, PATH[\s\S]*! +│ LD_PRELOAD decides what runs: /x‹U\+202E›.so\b[\s\S]*! +│ NODE_OPTIONS decides what runs: -r \$\{X:-/y.js\}[\s\S]*! +│ PATH decides what runs: npm_0123456789:/evil[\s\S]*start a and look\? \[y/N\] $`, "")
 		again.shown.find(t, `not started: a\r\n`)
 		again.ends(0)
 		if strings.Contains(again.shown.String(), "turquoise") {

@@ -106,10 +106,13 @@ func (p *program) printStart(s config.Server) (whole bool) {
 	return true
 }
 
+// decidingOf are those of variables (NAME=value) that decide what runs.
+func decidingOf(env ...string) []string { return (&mcptool.Server{WrittenEnv: env}).Deciding() }
+
 // decidingLines point out the variables that decide what runs, as somebody has written
 // them in the file: NODE_OPTIONS may name other code than the command does.
 func decidingLines(s config.Server) (lines []string) {
-	for _, e := range (&mcptool.Server{Command: s.Command, URL: s.URL, WrittenEnv: s.Env}).Deciding() {
+	for _, e := range decidingOf(s.Env...) {
 		name, value, _ := strings.Cut(e, "=")
 		lines = append(lines, name+" decides what runs: "+value)
 	}
