@@ -28,8 +28,13 @@ func (s *server) sighted(ctx context.Context, c *catalogue) (*pinFile, error) {
 	return s.weighed(kept, c, err)
 }
 
+// errUnseen is that nothing is known of a server, and that it has not listed its tools
+// to this process: what the cache has is nothing that anybody sees for the first time.
+var errUnseen = errors.New("the server was not seen yet")
+
 // noted is what is kept after a catalogue was seen. It is written only if it is
-// something else than what was kept.
+// something else than what was kept. What was forgotten begins with what the server
+// itself says: the list of the cache may be one that it has long since changed.
 func (s *server) noted(ctx context.Context, c *catalogue) (*pinFile, error) {
 	path := s.pinFile()
 	if err := s.readAgain(path); err != nil {
@@ -47,6 +52,9 @@ func (s *server) noted(ctx context.Context, c *catalogue) (*pinFile, error) {
 	}
 	var over string // a question that is no longer to be answered
 	kept, info, err := changePins(path, func(had *pinFile) (*pinFile, error) {
+		if had == nil && !c.told && !s.wasJudged() {
+			return nil, errUnseen
+		}
 		before, err := s.heritage(had)
 		if err != nil {
 			return nil, err
@@ -147,6 +155,13 @@ func (f *pinFile) handedTo(w who) *pinFile {
 	}
 	f.Tools = slices.DeleteFunc(f.Tools, func(e pinEntry) bool { return e.Accepted == nil })
 	return f
+}
+
+// knowsPins reports whether anything is pinned of the server.
+func (s *server) knowsPins() bool {
+	s.pins.mu.Lock()
+	defer s.pins.mu.Unlock()
+	return s.pins.kept != nil
 }
 
 // keep remembers what is kept on the disk.

@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -104,12 +108,28 @@ tools are taken back.`,
 				if err := pins.Forget(server); err != nil {
 					return err
 				}
+				if err := p.forgetList(server); err != nil {
+					return err
+				}
 				p.printf("%s: forgotten; what it says when it is next reached is accepted\n", server)
 				p.sayTakenBack(back)
 				return p.notePins(s, server, "forgot what was accepted and answered for server "+server) //nolint:contextcheck // a log has none
 			})
 		}),
 	}
+}
+
+// forgetList takes away what a server listed when it was last reached.
+func (p *program) forgetList(server string) error {
+	c, err := p.load()
+	if err != nil {
+		return err
+	}
+	err = os.Remove(filepath.Join(p.homeOf(c), listsDir, server+".json"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("pins: it is forgotten, but not the list that was kept: %w", err)
+	}
+	return nil
 }
 
 // withRecord opens the store, which keeps the record, before anything is done.
