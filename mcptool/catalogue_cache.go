@@ -40,7 +40,7 @@ const maxCache = maxListBytes + 16<<20
 // reached is a digest of how a server is reached: another command, or the same
 // with other variables, may have other tools.
 func (s *Server) reached() string {
-	all, err := json.Marshal([]any{s.Command, s.Dir, s.Env, s.URL, s.Header, s.Era})
+	all, err := json.Marshal([]any{s.Command, s.Dir, s.Env, s.URL, s.Written, s.Header, s.Era})
 	if err != nil { // texts and maps of texts can always be written
 		return ""
 	}
@@ -50,28 +50,36 @@ func (s *Server) reached() string {
 
 func (s *server) cacheFile() string { return filepath.Join(s.hub.Cache, s.Name+".json") }
 
-// recall registers the tools that the server had when it was last reached.
+// recall registers the tools that the server had when it was last reached, unless
+// nothing is known of it any more: see noted.
 func (s *server) recall(ctx context.Context) {
 	if s.hub.Cache == "" {
 		return
 	}
 	known, err := s.readCache()
 	if err == nil {
-		g := known.Greeting
-		s.mu.Lock()
-		s.said = &greeting{
-			era: eraOf(g.Version), version: g.Version, instructions: g.Instructions,
-			info: asJSON(g.Info), capabilities: asJSON(g.Capabilities), raw: asJSON(g.Raw),
-		}
-		s.mu.Unlock()
 		tools := make([]json.RawMessage, len(known.Tools))
 		for i, text := range known.Tools {
 			tools[i] = asJSON(text)
 		}
 		_, err = s.offer(ctx, s.catalogue(ctx, tools))
+		if s.hub.Pins == "" || s.knowsPins() {
+			s.mu.Lock()
+			s.said = known.greeting()
+			s.mu.Unlock()
+		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.hub.log().LogAttrs(ctx, slog.LevelWarn, "what was kept of a server is not used", slog.String("server", s.Name), slog.String("why", err.Error()))
+	}
+}
+
+// greeting is what the server said of itself.
+func (k *lastKnown) greeting() *greeting {
+	g := &k.Greeting
+	return &greeting{
+		era: eraOf(g.Version), version: g.Version, instructions: g.Instructions,
+		info: asJSON(g.Info), capabilities: asJSON(g.Capabilities), raw: asJSON(g.Raw),
 	}
 }
 

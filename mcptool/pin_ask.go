@@ -169,18 +169,15 @@ func (s *server) putQuestion(ctx context.Context, inbox policy.Inbox) error {
 	if !maps.Equal(tools, f.Question.Tools) {
 		return errors.New("what is to be asked has changed meanwhile")
 	}
-	input, err := json.Marshal(struct {
-		Server string            `json:"server"`
-		Tools  map[string]string `json:"tools"`
-	}{s.Name, tools})
+	input, err := json.Marshal(pinInput{s.Name, tools})
 	if err != nil {
 		return err
 	}
 	return inbox.Ask(ctx, policy.Question{
-		ID: f.Question.ID, Digest: f.Question.Digest, Tool: "pins of " + s.Name, Source: s.source(),
+		ID: f.Question.ID, Digest: f.Question.Digest, Tool: pinsNamed(s.Name), Source: s.source(),
 		// It can be taken back, and does nothing elsewhere.
 		Claims: tool.Claims{Reversible: true, Local: true},
-		Input:  string(input), Preview: preview, Reason: f.asking(), Rule: "pins",
+		Input:  string(input), Preview: preview, Reason: f.asking(), Rule: byPins,
 		Note:  "allow accepts these definitions and no others; deny leaves the tools out",
 		Asked: time.Now(),
 	})
@@ -209,35 +206,7 @@ func (f *pinFile) asking() string {
 
 // useAnswer takes the answer while nobody else does.
 func (s *server) useAnswer(ctx context.Context, inbox policy.Inbox) error {
-	kept, info, err := changePins(s.pinFile(), func(had *pinFile) (*pinFile, error) {
-		if had == nil || had.Question == nil {
-			return nil, nil
-		}
-		a, err := inbox.Use(ctx, had.Question.ID, had.Question.Digest)
-		var refusal policy.Refusal
-		switch {
-		case errors.Is(err, policy.ErrWaiting):
-			return nil, nil
-		case errors.As(err, &refusal): // it was withdrawn, or who took the answer has not lived to keep it
-			next := *had
-			next.Question = nil
-			return &next, nil
-		case err != nil:
-			return nil, fmt.Errorf("the answer to %s: %w", had.Question.ID, err)
-		}
-		by := a.By
-		if by == "" {
-			by = "somebody"
-		}
-		// Edited arguments are not what was shown.
-		next, err := had.answer(had.Question.Tools, by, a.Allow && a.Input == nil, time.Now().UTC())
-		if err != nil {
-			copied := *had
-			next = &copied // something is not what was shown: it is asked about again
-		}
-		next.Question = nil
-		return next, nil
-	})
+	kept, info, err := takeAnswer(ctx, s.pinFile(), inbox, "")
 	if err == nil {
 		s.keep(kept, info)
 	}
@@ -252,9 +221,7 @@ func (s *server) withdraw(ctx context.Context, id string) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, inboxTime)
 	defer cancel()
-	err := inbox.Answer(ctx, id, policy.Answer{Withdrawn: true, By: "ferrule", Reason: "the tools of the server have changed again, or were answered for elsewhere"})
-	var refusal policy.Refusal
-	if err != nil && !errors.As(err, &refusal) {
+	if err := withdrawPins(ctx, inbox, id); err != nil {
 		s.hub.log().LogAttrs(ctx, slog.LevelWarn, "a question could not be withdrawn", slog.String("server", s.Name), slog.String("why", err.Error()))
 	}
 }

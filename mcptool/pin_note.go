@@ -28,8 +28,13 @@ func (s *server) sighted(ctx context.Context, c *catalogue) (*pinFile, error) {
 	return s.weighed(kept, c, err)
 }
 
+// errUnseen is that nothing is known of a server, and that it has not listed its tools
+// to this process: what the cache has is nothing that anybody sees for the first time.
+var errUnseen = errors.New("the server was not seen yet")
+
 // noted is what is kept after a catalogue was seen. It is written only if it is
-// something else than what was kept.
+// something else than what was kept. What was forgotten begins with what the server
+// itself says: the list of the cache may be one that it has long since changed.
 func (s *server) noted(ctx context.Context, c *catalogue) (*pinFile, error) {
 	path := s.pinFile()
 	if err := s.readAgain(path); err != nil {
@@ -45,13 +50,17 @@ func (s *server) noted(ctx context.Context, c *catalogue) (*pinFile, error) {
 	if next, changed := see(s.pins.kept); !changed && next.asksTheSame() && !next.Question.due(time.Now()) {
 		return s.pins.kept, nil
 	}
-	var over string // a question that is no longer to be answered
+	var over, before string // questions that are no longer to be answered
 	kept, info, err := changePins(path, func(had *pinFile) (*pinFile, error) {
-		before, err := s.heritage(had)
+		if had == nil && !c.told && !s.wasJudged() {
+			return nil, errUnseen
+		}
+		last, asked, err := s.heritage(had)
 		if err != nil {
 			return nil, err
 		}
-		next, changed := see(before)
+		before = asked
+		next, changed := see(last)
 		next.renames()
 		over = next.question(time.Now().UTC())
 		if had != nil && !changed && had.Question == next.Question {
@@ -63,8 +72,10 @@ func (s *server) noted(ctx context.Context, c *catalogue) (*pinFile, error) {
 		return nil, err
 	}
 	s.keep(kept, info)
-	if over != "" {
-		s.withdraw(ctx, over)
+	for _, id := range []string{over, before} {
+		if id != "" {
+			s.withdraw(ctx, id)
+		}
 	}
 	return s.pins.kept, nil
 }
@@ -111,15 +122,17 @@ func (s *server) unasked(judged *pinFile, c *catalogue) map[string]bool {
 // be a new version, or something else that the program runs: what it says is compared
 // with what was accepted before, which is stricter than a first sight, and what was
 // left out stays out; but nobody has answered for it, and no rule is its own. Nil: it
-// was never reached, or by another program or URL.
-func (s *server) heritage(had *pinFile) (*pinFile, error) {
+// was never reached, or by another program or URL. asked is the question about what it
+// was, where that was in the same folder: who has other arguments there has them in place
+// of the old ones. Where those are still in use it is asked anew.
+func (s *server) heritage(had *pinFile) (was *pinFile, asked string, err error) {
 	is := s.who()
 	if had != nil || is.program == "" {
-		return had, nil
+		return had, "", nil
 	}
 	files, err := (&Pins{Dir: s.hub.Pins}).files()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	for _, f := range files {
 		if f.server != s.Name || f.path == s.pinFile() {
@@ -130,13 +143,16 @@ func (s *server) heritage(had *pinFile) (*pinFile, error) {
 			continue // it was just taken away
 		}
 		if err != nil {
-			return nil, fmt.Errorf("it was reached in another way before, and what was known then cannot be read: %w", err)
+			return nil, "", fmt.Errorf("it was reached in another way before, and what was known then cannot be read: %w", err)
 		}
 		if last.Program == is.program {
-			return last.handedTo(is), nil
+			if last.Question != nil && last.Dir == is.dir {
+				asked = last.Question.ID
+			}
+			return last.handedTo(is), asked, nil
 		}
 	}
-	return nil, nil
+	return nil, "", nil
 }
 
 // handedTo is what of a file, which nobody else has, is known of another version.
@@ -147,6 +163,13 @@ func (f *pinFile) handedTo(w who) *pinFile {
 	}
 	f.Tools = slices.DeleteFunc(f.Tools, func(e pinEntry) bool { return e.Accepted == nil })
 	return f
+}
+
+// knowsPins reports whether anything is pinned of the server.
+func (s *server) knowsPins() bool {
+	s.pins.mu.Lock()
+	defer s.pins.mu.Unlock()
+	return s.pins.kept != nil
 }
 
 // keep remembers what is kept on the disk.

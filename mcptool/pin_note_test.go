@@ -61,6 +61,27 @@ func TestPinIdentity(t *testing.T) {
 			}
 		})
 	}
+	for _, tt := range []struct {
+		name string
+		way  func(*Server)
+		open int
+	}{
+		{"other arguments in the same folder: the question about the old ones is withdrawn", func(s *Server) { s.Command = []string{"/bin/s", "--more"} }, 1},
+		{"another folder: the question of the first is open still", func(s *Server) { s.Dir = os.TempDir() }, 2},
+	} {
+		t.Run("M4 "+tt.name, func(t *testing.T) {
+			dir, inbox := t.TempDir(), new(policy.Memory)
+			s := reachedBy(t, dir, inbox, asItIs, saysThat("a", "1"))
+			s.now(saysThat("a", "2"))
+			old := open(t, inbox)
+			closeHub(t, s.h)
+			reachedBy(t, dir, inbox, tt.way, saysThat("a", "3"))
+			all := open(t, inbox)
+			if len(old) != 1 || len(all) != tt.open || (tt.open == 1) != (all[0].ID != old[0].ID) {
+				t.Errorf("got %+v after %+v, want %d", all, old, tt.open)
+			}
+		})
+	}
 	t.Run("M4 the same tools in another folder: nothing is asked", func(t *testing.T) {
 		dir, inbox := t.TempDir(), new(policy.Memory)
 		reachedBy(t, dir, inbox, asItIs, plainTool("a"))

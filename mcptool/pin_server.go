@@ -82,6 +82,10 @@ func (s *server) pin(ctx context.Context, c *catalogue) {
 	}
 	began := time.Now()
 	kept, err := s.sighted(ctx, c)
+	if errors.Is(err, errUnseen) {
+		s.pins.fault, c.tools = "", c.tools[:0]
+		return
+	}
 	if err != nil {
 		why := "its pins cannot be used, so that nobody knows whether it has changed: " + err.Error()
 		for i, t := range c.tools {

@@ -450,6 +450,68 @@ func TestPins(t *testing.T) {
 		}
 		s.becomes("+a")
 	})
+	t.Run("M4 forgotten pins do not begin with the list of the cache", func(t *testing.T) {
+		dir, cache := t.TempDir(), t.TempDir()
+		s := pinnedServer(t, dir, nil, saysThat("a", "1"), plainTool("b"))
+		s.h.Cache = cache
+		start(t, s.h)
+		closeHub(t, s.h)
+		p := &Pins{Dir: dir}
+		forget := func() {
+			t.Helper()
+			if err := p.Forget("s"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reach := make(chan struct{})
+		again := pinnedServer(t, dir, nil, saysThat("a", "2"), plainTool("c"))
+		again.h.Cache = cache
+		dial := again.h.dial
+		again.h.dial = func(ctx context.Context, s *server, who introduction, hears *listener) (link, error) {
+			select {
+			case <-reach:
+				return dial(ctx, s, who, hears)
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+		forget()
+		if err := again.h.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { closeHub(t, again.h) })
+		again.want("") // nobody knows what it says now
+		if known, err := p.Of("s"); err != nil || !known.First.IsZero() || again.h.server("s").greeting() != nil {
+			t.Errorf("got %+v, %v, want a server that nobody has seen", known, err)
+		}
+		close(reach)
+		again.becomes("+a +c")
+		if known, err := p.Of("s"); err != nil || len(known.Tools) != 2 || known.Tools[0].By != byFirstSight {
+			t.Errorf("got %+v, %v, want what it says now, as a first sight", known, err)
+		}
+	})
+	t.Run("M4 forgotten while only the cache is there: nothing of it is left", func(t *testing.T) {
+		dir, cache := t.TempDir(), t.TempDir()
+		s := pinnedServer(t, dir, nil, plainTool("a"))
+		s.h.Cache = cache
+		start(t, s.h)
+		closeHub(t, s.h)
+		again := pinnedServer(t, dir, nil)
+		again.h.Cache = cache
+		again.h.dial = func(ctx context.Context, _ *server, _ introduction, _ *listener) (link, error) {
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		}
+		if err := again.h.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { closeHub(t, again.h) })
+		again.want("+a")
+		if err := (&Pins{Dir: dir}).Forget("s"); err != nil {
+			t.Fatal(err)
+		}
+		again.becomes("")
+	})
 	t.Run("K3 no secret is kept", func(t *testing.T) {
 		const value = "s3cr3t-value-1"
 		t.Setenv("FERRULE_TEST_KEY", value)

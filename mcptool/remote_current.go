@@ -64,6 +64,13 @@ func (s *server) awaitJudged(ctx context.Context) error {
 	}
 }
 
+// wasJudged reports whether the tools are those of this process's own list.
+func (s *server) wasJudged() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.judged
+}
+
 // judgedOnce notes that the tools are those of this process's own list, and tells
 // who waits for that.
 func (s *server) judgedOnce() {

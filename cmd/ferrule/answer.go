@@ -157,6 +157,9 @@ func (p *program) answer(ctx context.Context, q policy.Question, a policy.Answer
 	if err != nil {
 		return fmt.Errorf("approvals: %s: %w", q.ID, err)
 	}
+	if tools := p.pinsOf(c).Asks(q); len(tools) > 0 { // it is not for once
+		said = map[bool]string{true: "accepted ", false: "left out "}[a.Allow] + strings.Join(tools, ", ")
+	}
 	input := q.Input
 	if a.Input != nil {
 		input = string(a.Input)
@@ -186,6 +189,9 @@ func (p *program) settle(ctx context.Context, c *config.Config, s *store.Store, 
 		if err := config.Lasts(rule, a.Second); err != nil {
 			return usage("rule: %w", err)
 		}
+	}
+	if about, err := p.pinsOf(c).Answer(ctx, s, q, a); about || err != nil {
+		return err
 	}
 	if err := s.Answer(ctx, id, a); err != nil {
 		return err

@@ -80,14 +80,14 @@ func (p *program) connect(ctx context.Context, h *host, state string, o hosting)
 		h.hub.Servers = append(h.hub.Servers, server)
 	}
 	if len(h.hub.Servers) > 0 {
-		h.hub.Noted = filepath.Join(p.homeOf(h.config), "servers")
+		h.hub.Noted = filepath.Join(p.homeOf(h.config), listsDir)
 		h.hub.Pins = filepath.Join(state, pinsDir)
 		if o.looks {
 			if err := copyPins(p.homeOf(h.config), state); err != nil {
 				return err
 			}
 		} else {
-			h.hub.Cache = filepath.Join(state, "servers")
+			h.hub.Cache = filepath.Join(state, listsDir)
 		}
 		h.atEnd(h.hub.Close)
 		if err := h.hub.Start(context.WithoutCancel(ctx)); err != nil { // it is closed, not stopped
@@ -107,8 +107,12 @@ func (p *program) connect(ctx context.Context, h *host, state string, o hosting)
 	return nil
 }
 
-// pinsDir is where in the state directory the pins are.
-const pinsDir = "pins"
+// pinsDir is where in the state directory the pins are, listsDir where it is kept what
+// servers listed last, and what they did wrong.
+const (
+	pinsDir  = "pins"
+	listsDir = "servers"
+)
 
 // copyPins gives who only looks the pins as they are: what is seen is judged by
 // them, and nothing is written.

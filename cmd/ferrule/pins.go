@@ -148,7 +148,7 @@ func (p *program) printPinned(all []mcptool.Pinned) {
 		waits := s.Waiting()
 		table = append(table, []string{s.Server, strconv.Itoa(len(s.Tools)), strconv.Itoa(len(waits)), mcptool.Visible(s.Identity)})
 		for _, t := range waits {
-			waiting = append(waiting, fmt.Sprintf("%s: %s is %s: %s", s.Server, mcptool.Visible(t.Tool), t.State, t.Why))
+			waiting = append(waiting, fmt.Sprintf("%s: %s is %s%s", s.Server, mcptool.Visible(t.Tool), t.State, prefixed(": ", t.Why)))
 		}
 	}
 	p.printTable(table)
@@ -233,6 +233,9 @@ func (p *program) pinsDiffCommand() *cobra.Command {
 				for line := range strings.Lines(cmp.Or(t.Diff(), "as it was accepted\n")) {
 					p.printf("    %s\n", strings.TrimRight(line, "\n"))
 				}
+			}
+			if !slices.ContainsFunc(chosen, func(t mcptool.Pin) bool { return t.Now != nil }) {
+				return nil
 			}
 			p.printf("\nTo accept exactly this: ferrule pins accept %s --as %s\n", strings.Join(args, " "), pinsAs(&known, chosen))
 			return nil

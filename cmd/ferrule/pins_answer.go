@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,7 +40,7 @@ changed since, nothing is accepted. A gateway that runs offers them within a sec
 			case as != got:
 				return fmt.Errorf("pins: --as %s is not what the tools are now: look at them again: ferrule pins diff %s", as, strings.Join(args, " "))
 			}
-			return p.answerPins(cmd.Context(), "accepted", &known, chosen, pins.Accept)
+			return p.answerPins(cmd.Context(), "accepted", pins, &known, chosen, pins.Accept)
 		}),
 	}
 	cmd.Flags().StringVar(&as, "as", "", "the digest that `ferrule pins diff` printed")
@@ -57,19 +61,22 @@ func (p *program) pinsRejectCommand() *cobra.Command {
 				p.printf("%s: nothing waits\n", known.Server)
 				return nil
 			}
-			return p.answerPins(cmd.Context(), "left out", &known, chosen, pins.Reject)
+			return p.answerPins(cmd.Context(), "left out", pins, &known, chosen, pins.Reject)
 		}),
 	}
 }
 
 // answerPins does what was said of tools, and puts it on the record then.
-func (p *program) answerPins(ctx context.Context, done string, known *mcptool.Pinned, chosen []mcptool.Pin, do func(mcptool.Pinned, string, ...string) error) error {
-	return p.withRecord(ctx, func(s *store.Store) error { //nolint:contextcheck // a log has none
+func (p *program) answerPins(ctx context.Context, done string, pins *mcptool.Pins, known *mcptool.Pinned, chosen []mcptool.Pin, do func(mcptool.Pinned, string, ...string) error) error {
+	return p.withRecord(ctx, func(s *store.Store) error {
 		if err := do(*known, p.user(), pinNames(chosen)...); err != nil {
 			return err
 		}
 		p.printf("%s: %s %s\n", known.Server, done, mcptool.Visible(strings.Join(pinNames(chosen), ", ")))
-		return p.notePins(s, known.Server, done+" of server "+known.Server+": "+definitions(chosen))
+		if _, err := pins.Withdraw(ctx, s, known.Server); err != nil {
+			p.complain("ferrule: pins: a question about them could not be withdrawn: " + err.Error())
+		}
+		return p.notePins(s, known.Server, done+" of server "+known.Server+": "+definitions(chosen)) //nolint:contextcheck // a log has none
 	})
 }
 
@@ -104,12 +111,33 @@ tools are taken back.`,
 				if err := pins.Forget(server); err != nil {
 					return err
 				}
+				if err := p.forgetList(server); err != nil {
+					return err
+				}
 				p.printf("%s: forgotten; what it says when it is next reached is accepted\n", server)
 				p.sayTakenBack(back)
+				n, err := pins.Withdraw(ctx, s, server)
+				if err != nil {
+					p.complain("ferrule: pins: its questions could not be withdrawn: " + err.Error())
+				}
+				p.sayWithdrawn(n)
 				return p.notePins(s, server, "forgot what was accepted and answered for server "+server) //nolint:contextcheck // a log has none
 			})
 		}),
 	}
+}
+
+// forgetList takes away what a server listed when it was last reached.
+func (p *program) forgetList(server string) error {
+	c, err := p.load()
+	if err != nil {
+		return err
+	}
+	err = os.Remove(filepath.Join(p.homeOf(c), listsDir, server+".json"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("pins: it is forgotten, but not the list that was kept: %w", err)
+	}
+	return nil
 }
 
 // withRecord opens the store, which keeps the record, before anything is done.
@@ -166,8 +194,41 @@ func (p *program) retire(ctx context.Context, c *config.Config, server string) e
 			return err
 		}
 		p.sayTakenBack(back)
-		return p.pinsOf(c).Retire(server)
+		if err := p.pinsOf(c).Retire(server); err != nil || s == nil {
+			return err
+		}
+		n, err := withdrawAll(ctx, s, server)
+		p.sayWithdrawn(n)
+		return err
 	})
+}
+
+// withdrawAll takes back all questions about a server and the calls of its tools.
+func withdrawAll(ctx context.Context, s *store.Store, server string) (n int, err error) {
+	pending, err := s.Pending(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, q := range pending {
+		if q.Source.Name != server {
+			continue
+		}
+		var over policy.Refusal
+		switch err := s.Answer(ctx, q.ID, policy.Answer{Withdrawn: true, By: "ferrule", Reason: "the server was removed"}); {
+		case err == nil:
+			n++
+		case !errors.As(err, &over): // else it has just been answered
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// sayWithdrawn says how many questions were.
+func (p *program) sayWithdrawn(n int) {
+	if n > 0 {
+		p.printf("  withdrawn: %s that waited\n", plural(int64(n), "question", "questions"))
+	}
 }
 
 func pinNames(pins []mcptool.Pin) (names []string) {

@@ -248,8 +248,9 @@ func (p *program) serversRemoveCommand() *cobra.Command {
 		Use:   "remove NAME",
 		Short: "Take an MCP server out of ferrule.yaml",
 		Long: `Take an MCP server out of ferrule.yaml. What was answered for it ends: the rules that
-` + "`ferrule trust`" + ` has made for its tools are taken back. What was left out, rejected or
-accepted of it stays known, should it come back: ` + "`ferrule pins forget`" + ` ends that, too.`,
+` + "`ferrule trust`" + ` has made for its tools are taken back, and questions that wait are
+withdrawn. What was left out, rejected or accepted of it stays known, should it come back:
+` + "`ferrule pins forget`" + ` ends that, too.`,
 		Args: exactly("NAME"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			c, err := p.load()
