@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +27,7 @@ func (p *program) denyCommand() *cobra.Command {
 		Short: "Say no to a call that waits",
 		Args:  exactly("ID"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
-			q, err := p.find(cmd.Context(), args[0], sure)
+			q, err := p.toAnswer(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -36,6 +38,46 @@ func (p *program) denyCommand() *cobra.Command {
 	cmd.Flags().StringVar(&message, "message", "", "what the model reads")
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record; the model reads it where there is no message")
 	return cmd
+}
+
+// toAnswer gives the question that is to be answered. Where it was answered before, the
+// error says by whom.
+func (p *program) toAnswer(ctx context.Context, id string) (policy.Question, error) {
+	q, err := p.find(ctx, id, sure)
+	if _, misspoken := errors.AsType[*status](err); err == nil || misspoken {
+		return q, err
+	}
+	c, wrong := p.load()
+	if wrong != nil {
+		return q, err
+	}
+	var last *store.Answered
+	wrong = p.withStore(ctx, c, false, func(s *store.Store) error {
+		if s == nil {
+			return nil
+		}
+		all, err := s.Answered(ctx, time.Time{})
+		for i := range all {
+			has := all[i].Question.ID
+			if has != id && (len(id) < sure || !strings.HasPrefix(has, id)) {
+				continue
+			}
+			if last != nil && last.Question.ID != has {
+				return errors.New("it begins more than one id")
+			}
+			last = &all[i]
+		}
+		return err
+	})
+	if wrong != nil || last == nil { // no more is known
+		return q, err
+	}
+	was := "denied"
+	if last.Answer.Allow {
+		was = "allowed"
+	}
+	return q, fmt.Errorf("approvals: %s: %s was %s already, %s, by %s", terminal.Visible(last.Question.ID), terminal.Visible(last.Question.Tool), was,
+		terminal.Ago(last.At, p.now()), terminal.Visible(cmp.Or(last.Answer.By, "nobody who said a name")))
 }
 
 // allowance is what the flags of allow say.
@@ -57,7 +99,7 @@ text, as approvals show prints them.`,
 			if err := one(cmd, "session", "always", "args"); err != nil {
 				return err
 			}
-			q, err := p.find(cmd.Context(), args[0], sure)
+			q, err := p.toAnswer(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

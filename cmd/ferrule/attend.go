@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/internal/terminal"
 	"github.com/ferrule-dev/ferrule/mcptool"
 	"github.com/ferrule-dev/ferrule/policy"
@@ -68,25 +69,33 @@ func openTo(address string, encrypted bool) (notes []string) {
 
 // offers says what is served, in words.
 func (d *door) offers() string {
-	own := 0
-	for range d.h.rt.All() {
-		own++
-	}
 	servers := 0
 	for _, s := range d.h.config.Servers {
 		if on(s) {
 			servers++
 		}
 	}
+	own, of := d.h.own(), plural(int64(servers), "server", "servers")
 	switch {
 	case servers == 0 && len(d.h.config.Servers) == 0:
 		return fmt.Sprintf("%d of the program's own; `ferrule servers add` and `servers import` add servers", own)
 	case servers == 0:
 		return fmt.Sprintf("%d of the program's own; every server is off", own)
 	case own <= 1: // which reads what was kept
-		return fmt.Sprintf("those of %d servers; --builtin adds the program's own", servers)
+		return fmt.Sprintf("those of %s; --builtin adds the program's own", of)
 	}
-	return fmt.Sprintf("those of %d servers, and %d of the program's own", servers, own)
+	return fmt.Sprintf("those of %s, and %d of the program's own", of, own)
+}
+
+// own is how many tools there are that are of no server: what a server said when it was
+// last reached is there before it is reached again.
+func (h *host) own() (n int) {
+	for t := range h.rt.All() {
+		if !slices.ContainsFunc(h.config.Servers, func(s config.Server) bool { return s.Name == t.Source.Name }) {
+			n++
+		}
+	}
+	return n
 }
 
 // tellServers says how servers stand whenever that changes, until ctx ends. One that

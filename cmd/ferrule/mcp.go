@@ -109,7 +109,7 @@ All that is not protocol is on standard error.`,
 }
 
 func (p *program) serveStdio(cmd *cobra.Command, f *serving) error {
-	ctx := cmd.Context()
+	ctx, was := cmd.Context(), p.reads()
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -128,9 +128,9 @@ func (p *program) serveStdio(cmd *cobra.Command, f *serving) error {
 		var telling sync.WaitGroup
 		defer telling.Wait()
 		defer cancel()
-		telling.Go(func() {
-			h.tellServers(ctx, func(line string) { b.print(func() { p.complain("ferrule: " + line) }) })
-		})
+		tell := func(line string) { b.print(func() { p.complain("ferrule: " + line) }) }
+		telling.Go(func() { h.tellServers(ctx, tell) })
+		telling.Go(func() { tellChanged(ctx, was, tell) })
 		return gateway.ServeStdio(ctx, p.stdin, p.stdout, tool.Caller{Attended: true})
 	})
 }

@@ -32,6 +32,8 @@ type lasting struct {
 	Second    bool       `json:"second"`        // the second key was turned
 	By        string     `json:"by,omitempty"`
 	Made      *time.Time `json:"made,omitempty"`
+	// Lost is why it does not count now; "": nothing is known that it is lost by.
+	Lost string `json:"lost,omitempty"`
 
 	grant  policy.Grant    // what it says
 	stored []string        // the ids that it has in the store
@@ -115,7 +117,8 @@ func (p *program) withRules(ctx context.Context, f func(*config.Config, *store.S
 }
 
 func (p *program) listRules(ctx context.Context) error {
-	return p.withRules(ctx, func(_ *config.Config, _ *store.Store, list []lasting) error {
+	return p.withRules(ctx, func(c *config.Config, _ *store.Store, list []lasting) error {
+		p.markLost(c, list)
 		switch {
 		case p.json:
 			return p.printJSON(append([]lasting{}, list...))
@@ -135,6 +138,9 @@ func (p *program) listRules(ctx context.Context) error {
 			}
 			if l.Second {
 				second = "turned"
+			}
+			if l.Lost != "" {
+				lasts = "no longer counts: " + l.Lost
 			}
 			row := []any{l.ID, l.Rule, whom(l.grant.Caller), lasts, l.Source, second, strings.Join(l.Where, ", "), l.By}
 			for i, cell := range row {

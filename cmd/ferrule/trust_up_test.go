@@ -53,5 +53,8 @@ func TestTrustWhileUp(t *testing.T) {
 		if _, errs, code := try(t.Context(), dir, "call", "bank__pay", `{"text":"1"}`, "--no-wait"); code != statusDenied || !strings.Contains(errs, "waits for an answer") {
 			t.Errorf("got %d, %s, want that it is asked for", code, errs)
 		}
+		if out, errs, code := try(t.Context(), dir, "rules"); code != 0 || strings.Count(out, "no longer counts: the tool, or its server, has changed") != 1 || strings.Count(out, "until it changes") != 1 {
+			t.Errorf("got %d, %s%s, want that the rule for pay is lost, and that for rates is not", code, out, errs)
+		}
 	})
 }

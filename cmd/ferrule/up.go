@@ -92,6 +92,7 @@ func (f *upping) listening(l config.Listen) (config.Listen, error) {
 }
 
 func (p *program) up(ctx context.Context, f *upping) error {
+	was := p.reads()
 	c, err := p.load()
 	if err != nil {
 		return err
@@ -121,7 +122,7 @@ func (p *program) up(ctx context.Context, f *upping) error {
 		o.observe = func(e audit.Event) { p.tellAsked(b, e) }
 	}
 	return p.with(ctx, o, func(h *host) error {
-		d := &door{p: p, h: h, board: b, listen: l, ln: ln, keys: keys, gateway: f.gateway(h, log), log: log}
+		d := &door{p: p, h: h, board: b, listen: l, ln: ln, keys: keys, gateway: f.gateway(h, log), log: log, was: was}
 		return d.serve(ctx)
 	})
 }
@@ -160,7 +161,8 @@ type door struct {
 	keys    *tls.Config // nil: it is not encrypted
 	gateway *mcptool.Gateway
 	log     *slog.Logger
-	token   string // of the local user; "": none is wanted
+	was     reading // the configuration at the start
+	token   string  // of the local user; "": none is wanted
 }
 
 func (d *door) serve(ctx context.Context) error {
@@ -205,11 +207,13 @@ func (d *door) serve(ctx context.Context) error {
 func (d *door) attend(ctx context.Context, served <-chan error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	told := make(chan struct{})
-	go func() {
-		defer close(told)
+	var telling sync.WaitGroup
+	telling.Go(func() {
 		d.h.tellServers(ctx, func(line string) { d.board.print(func() { d.p.printf("%s\n", line) }) })
-	}()
+	})
+	telling.Go(func() {
+		tellChanged(ctx, d.was, func(line string) { d.board.print(func() { d.p.complain("ferrule: " + line) }) })
+	})
 	asked := make(chan error, 1)
 	go func() { asked <- d.ask(ctx) }()
 	var err error
@@ -226,7 +230,7 @@ func (d *door) attend(ctx context.Context, served <-chan error) error {
 			d.p.interrupt()
 		}
 	}
-	<-told
+	telling.Wait()
 	if errors.Is(err, terminal.ErrInterrupted) || errors.Is(err, context.Canceled) {
 		return nil // which is how it is stopped
 	}
