@@ -213,13 +213,14 @@ func (s *server) useAnswer(ctx context.Context, inbox policy.Inbox) error {
 	return err
 }
 
-// withdraw takes back a question that is not to be answered any more.
+// withdraw takes back a question that is not to be answered any more. What is kept
+// does not name it any longer, so that nobody does it later where this process ends.
 func (s *server) withdraw(ctx context.Context, id string) {
 	inbox := s.hub.Runtime.Inbox
 	if inbox == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, inboxTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), inboxTime)
 	defer cancel()
 	if err := withdrawPins(ctx, inbox, id); err != nil {
 		s.hub.log().LogAttrs(ctx, slog.LevelWarn, "a question could not be withdrawn", slog.String("server", s.Name), slog.String("why", err.Error()))

@@ -225,7 +225,7 @@ func TestManyPins(t *testing.T) {
 	}
 	s := newServer(&Hub{Runtime: &ferrule.Runtime{}, Pins: t.TempDir()}, Server{Name: "s", Command: []string{"s"}})
 	list := func() *catalogue {
-		c := &catalogue{}
+		c := &catalogue{told: true}
 		for i := range n {
 			raw := json.RawMessage(fmt.Sprintf(`{"name":"number_%d","description":%q,"inputSchema":{"type":"object","properties":{"a":{"type":"string","description":"what it is about"}}}}`, i, strings.Repeat("It does a thing. ", 20)))
 			c.tools = append(c.tools, &listedTool{raw: raw, name: textMember(raw, "name"), made: made, tool: made, pin: pinSumOf(raw)})
