@@ -151,6 +151,17 @@ func (p *Pins) files() ([]pinPath, error) {
 // Forget takes away all that is known of a server, however it was reached: it is
 // seen for the first time when it is next reached.
 func (p *Pins) Forget(server string) error {
+	return p.each(server, func(path string) error {
+		unlock, err := lockPins(path)
+		if err != nil {
+			return err
+		}
+		return errors.Join(os.Remove(path), unlock())
+	})
+}
+
+// each does something with every file of a server, however it was reached.
+func (p *Pins) each(server string, do func(path string) error) error {
 	files, err := p.files()
 	if err != nil {
 		return err
@@ -160,11 +171,7 @@ func (p *Pins) Forget(server string) error {
 		if f.server != server {
 			continue
 		}
-		unlock, err := lockPins(f.path)
-		if err == nil {
-			err = errors.Join(os.Remove(f.path), unlock())
-		}
-		if err != nil {
+		if err := do(f.path); err != nil {
 			faults = append(faults, fmt.Errorf("pins: %w", err))
 		}
 	}

@@ -85,16 +85,8 @@ func (p *Pins) Settle(shown Pinned, a PinAnswer, accept ...string) error {
 // answered for it any more. What the answers left out stays out until the next one,
 // and what was accepted stays accepted.
 func (p *Pins) Retire(server string) error {
-	files, err := p.files()
-	if err != nil {
-		return err
-	}
-	var faults []error
-	for _, f := range files {
-		if f.server != server {
-			continue
-		}
-		_, _, err := changePins(f.path, func(kept *pinFile) (*pinFile, error) {
+	return p.each(server, func(path string) error {
+		_, _, err := changePins(path, func(kept *pinFile) (*pinFile, error) {
 			if kept == nil || kept.Answer.over().same(kept.Answer) {
 				return nil, nil
 			}
@@ -102,11 +94,8 @@ func (p *Pins) Retire(server string) error {
 			next.Answer = kept.Answer.over()
 			return &next, nil
 		})
-		if err != nil {
-			faults = append(faults, fmt.Errorf("pins: %w", err))
-		}
-	}
-	return errors.Join(faults...)
+		return err
+	})
 }
 
 // stillAs reports why what is kept is not what was shown.
