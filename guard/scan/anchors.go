@@ -1,0 +1,204 @@
+package scan
+
+import (
+	"regexp/syntax"
+	"slices"
+	"strings"
+)
+
+// most is how many words one list of anchors may have.
+const most = 96
+
+// needed gives up to two lists of words such that every match of the expression
+// has a word of each list in it. The rarest lists are chosen.
+func needed(re *syntax.Regexp) [][]string {
+	lists := conjunction(re)
+	for i, words := range lists {
+		lists[i] = clean(words)
+	}
+	lists = slices.DeleteFunc(lists, func(words []string) bool { return len(words) == 0 })
+	slices.SortStableFunc(lists, func(a, b []string) int { return commonness(a) - commonness(b) })
+	if len(lists) > 1 && commonness(lists[1]) >= tooCommon {
+		lists = lists[:1]
+	}
+	if len(lists) > 2 {
+		lists = lists[:2]
+	}
+	return lists
+}
+
+// conjunction gives every list of words that a match must have one of.
+func conjunction(re *syntax.Regexp) [][]string {
+	if words := exact(re); words != nil {
+		return [][]string{words}
+	}
+	switch re.Op {
+	case syntax.OpCapture:
+		return conjunction(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return conjunction(re.Sub[0])
+		}
+	case syntax.OpAlternate:
+		// One list of each branch together make a list.
+		var all []string
+		for _, sub := range re.Sub {
+			lists := conjunction(sub)
+			for i, words := range lists {
+				lists[i] = clean(words)
+			}
+			lists = slices.DeleteFunc(lists, func(words []string) bool { return len(words) == 0 })
+			if len(lists) == 0 {
+				return nil
+			}
+			all = append(all, slices.MinFunc(lists, func(a, b []string) int { return commonness(a) - commonness(b) })...)
+		}
+		if len(all) <= most {
+			return [][]string{all}
+		}
+	case syntax.OpConcat:
+		var lists [][]string
+		run := []string(nil) // what neighbours spell together
+		for _, sub := range re.Sub {
+			words := exact(sub)
+			switch joined := cross(run, words); {
+			case words == nil:
+				lists = append(lists, run)
+				run = nil
+				lists = append(lists, conjunction(sub)...)
+			case joined != nil:
+				run = joined
+			default:
+				lists = append(lists, run)
+				run = words
+			}
+		}
+		return append(lists, run)
+	default:
+	}
+	return nil
+}
+
+// exact gives all that an expression can match, or nil if that is much.
+func exact(re *syntax.Regexp) []string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return []string{string(re.Rune)}
+	case syntax.OpEmptyMatch, syntax.OpWordBoundary, syntax.OpNoWordBoundary,
+		syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine:
+		return []string{""}
+	case syntax.OpCapture:
+		return exact(re.Sub[0])
+	case syntax.OpQuest:
+		if words := exact(re.Sub[0]); words != nil {
+			return append(words, "")
+		}
+	case syntax.OpCharClass:
+		var words []string
+		for i := 0; i < len(re.Rune); i += 2 {
+			for r := re.Rune[i]; r <= re.Rune[i+1]; r++ {
+				if words = append(words, string(r)); len(words) > 8 {
+					return nil
+				}
+			}
+		}
+		return words
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range re.Sub {
+			words := exact(sub)
+			if words == nil || len(all)+len(words) > most {
+				return nil
+			}
+			all = append(all, words...)
+		}
+		return all
+	case syntax.OpConcat:
+		all := []string{""}
+		for _, sub := range re.Sub {
+			if all = cross(all, exact(sub)); all == nil {
+				return nil
+			}
+		}
+		return all
+	default:
+	}
+	return nil
+}
+
+func cross(a, b []string) []string {
+	if a == nil && b != nil {
+		return b
+	}
+	if len(a) == 0 || len(b) == 0 || len(a)*len(b) > most {
+		return nil
+	}
+	all := make([]string, 0, len(a)*len(b))
+	for _, x := range a {
+		for _, y := range b {
+			all = append(all, x+y)
+		}
+	}
+	return all
+}
+
+// clean takes of each text its rarest piece that normalising a text that looks
+// harmless can neither make nor join (see deep.go); nil if one has none.
+func clean(texts []string) []string {
+	var words []string
+	for _, t := range texts {
+		best := ""
+		for _, piece := range strings.FieldsFunc(t, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`\/"'&%-.,;+=`, r) }) {
+			if best == "" || wordCommonness(piece) < wordCommonness(best) {
+				best = piece
+			}
+		}
+		if len(best) < 2 {
+			return nil
+		}
+		words = append(words, best)
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	// A word that holds another is found by that.
+	return slices.DeleteFunc(words, func(w string) bool {
+		return slices.ContainsFunc(words, func(v string) bool { return v != w && strings.Contains(w, v) })
+	})
+}
+
+// tooCommon is from where on a list is no help: the confirmation is as cheap.
+const tooCommon = 400
+
+// commonness guesses how often one of the words stands in ordinary text.
+func commonness(words []string) int {
+	n := 0
+	for _, w := range words {
+		n += wordCommonness(w)
+	}
+	return n
+}
+
+// frequent are words that ordinary text is made of.
+const frequent = " the and you your are for not all any this that with from will now must can has have been was were user users use used using data file files " +
+	"do to of in is it be as at by on or an no if so we me my our they them their its his her what when where which who how out into new more only " +
+	"tool tools call message text name code time get set also other first after before about should would could please make sure always never " +
+	"send read write run here there one two system content information result results response request model type value list key "
+
+func wordCommonness(w string) int {
+	switch {
+	case strings.Contains(frequent, " "+w+" "):
+		return 300
+	case strings.ContainsAny(w, "<|[{#!@") || w[0] >= 0x80:
+		return 4
+	case len(w) <= 2:
+		return 300
+	case len(w) == 3:
+		return 120
+	case len(w) == 4:
+		return 40
+	case len(w) == 5:
+		return 15
+	default:
+		return 6
+	}
+}

@@ -1,0 +1,8 @@
+package scan
+
+import "slices"
+
+// defaults are the rules of this package.
+func defaults() []Rule {
+	return slices.Concat(overrideRules())
+}

@@ -1,0 +1,241 @@
+package scan
+
+import "unicode/utf8"
+
+// Bounds of what one window may cost; what goes over them is Unfinished.
+const (
+	confirmed = 24  // times its own length that expressions read
+	findings  = 512 // in one window
+)
+
+// scratch is what one scan works with.
+type scratch struct {
+	set    *set
+	text   []byte // what words are looked for in: the window, or it normalised
+	direct bool   // text is normalised
+	normal normal
+	last   [][2]int32 // of each rule: where a word of each list ended, plus 1
+	due    []bool     // rules to confirm
+	list   []int      // the same
+	lo, hi int        // the first and last word of what is to confirm
+	budget int
+	over   bool
+
+	base, seen int // of the window in the whole, and where the window before ended
+	found      []Finding
+	before     int // found begins here for this window
+}
+
+// window finds in the window whose new part begins at at.
+func (w *scratch) window(rules *set, text []byte, at int, found []Finding) []Finding {
+	w.set, w.found, w.before = rules, found, len(found)
+	w.base = at - min(at, overlap)
+	w.seen = at
+	w.budget, w.over = confirmed*len(text)+4096, false
+	if cap(w.due) < len(rules.rules) {
+		w.due, w.last = make([]bool, len(rules.rules)), make([][2]int32, len(rules.rules))
+	}
+	w.due, w.last = w.due[:len(rules.rules)], w.last[:len(rules.rules)]
+	deep := len(rules.always) > 0 || deepBytes(text)
+	if !deep {
+		w.text, w.direct = text, false
+		deep = !w.pass()
+	}
+	if deep {
+		w.hide(text)
+		w.normal.whole(text, 0)
+		w.text, w.direct = w.normal.text, true
+		for _, r := range rules.always {
+			w.confirm(r, w.text, 0)
+		}
+		w.pass()
+	}
+	if w.over {
+		w.found = append(w.found, Finding{Rule: "bounds", Family: Unfinished, Start: w.base, End: w.base + len(text)})
+	}
+	found, w.found, w.text = w.found, nil, nil
+	return found
+}
+
+// pass looks for words once; it gives up where the text must be normalised.
+func (w *scratch) pass() bool {
+	clear(w.last)
+	w.drop()
+	s := w.set
+	state := uint32(0)
+	for at := 0; at < len(w.text); {
+		if at, state = s.auto.find(w.text, at, state); state == 0 {
+			break
+		}
+		for _, word := range s.auto.at(state) {
+			if s.deep[word] && !w.direct && deepAt(w.text, s.words[word], at) {
+				w.drop()
+				w.found = w.found[:w.before]
+				return false
+			}
+			for _, o := range s.owners[word] {
+				w.note(o, at)
+			}
+		}
+	}
+	w.flush()
+	return true
+}
+
+// note takes down that a word of a rule ends at at.
+func (w *scratch) note(o slot, at int) {
+	r := &w.set.rules[o.rule]
+	first := at
+	if len(r.needs) > 1 {
+		w.last[o.rule][o.list] = int32(at + 1) //nolint:gosec // windows are small
+		other := int(w.last[o.rule][1-o.list]) - 1
+		if other < 0 || !w.due[o.rule] && !within(w.text, other, at, r.length) {
+			return
+		}
+		first = other
+	}
+	// What is near is confirmed together, so that no text is read twice for
+	// one rule.
+	if len(w.list) > 0 && at-w.hi > 3*w.set.reach {
+		w.flush()
+	}
+	if len(w.list) == 0 {
+		w.lo = first
+	}
+	w.lo, w.hi = min(w.lo, first), at
+	if !w.due[o.rule] {
+		w.due[o.rule] = true
+		w.list = append(w.list, o.rule)
+	}
+}
+
+// drop forgets what is to be confirmed.
+func (w *scratch) drop() {
+	for _, r := range w.list {
+		w.due[r] = false
+	}
+	w.list = w.list[:0]
+}
+
+// flush confirms what was noted.
+func (w *scratch) flush() {
+	if len(w.list) > 0 {
+		lo, hi := left(w.text, w.lo, w.set.reach), right(w.text, w.hi, w.set.reach)
+		text, from := w.text[lo:hi], lo
+		if !w.direct {
+			w.normal.whole(text, lo)
+			text, from = w.normal.text, 0
+		}
+		for _, r := range w.list {
+			w.confirm(r, text, from)
+		}
+	}
+	w.drop()
+}
+
+// confirm runs one expression on normalised text that begins at from.
+func (w *scratch) confirm(rule int, text []byte, from int) {
+	r := &w.set.rules[rule]
+	if r.length > 0 && r.length <= longest {
+		if w.budget -= len(text); w.budget < 0 {
+			w.over = true
+			return
+		}
+	}
+	if !r.re.Match(text) {
+		return
+	}
+	for _, m := range r.re.FindAllIndex(text, findings) {
+		first, last := from+m[0], from+m[1]-1
+		f := Finding{Rule: r.ID, Family: r.Family, Start: w.base + int(w.normal.from[first]), End: w.base + int(w.normal.to[last])}
+		for _, d := range w.normal.decoded {
+			if first < d.end && last >= d.start {
+				f.Encoding = d.encoding
+			}
+		}
+		w.add(f)
+	}
+}
+
+// add keeps a finding that the window before did not have.
+func (w *scratch) add(f Finding) {
+	if f.End <= f.Start || w.seen > 0 && f.End <= w.seen {
+		return
+	}
+	if len(w.found)-w.before >= findings {
+		w.over = true
+		return
+	}
+	for i := len(w.found) - 1; i >= 0 && (i >= w.before || w.found[i].End > w.base); i-- {
+		if old := w.found[i]; old.Rule == f.Rule && old.End > f.Start && old.Start < f.End {
+			return
+		}
+	}
+	w.found = append(w.found, f)
+}
+
+// within reports whether a match of n bytes may reach from one offset to a
+// later one. Far away in what weighs nothing it says so, to be on the safe side.
+func within(text []byte, from, to, n int) bool {
+	for steps := 0; to > from; steps++ {
+		if n < 0 {
+			return false
+		}
+		if steps > 4096 {
+			return true
+		}
+		to--
+		n -= weight(text[to])
+	}
+	return true
+}
+
+// left is the offset of white space, or the start, such that at least n bytes
+// of normalised text stand between it and at.
+func left(text []byte, at, n int) int {
+	for at > 0 && n > 0 {
+		at--
+		n -= weight(text[at])
+	}
+	for at > 0 && !blank(text[at-1]) {
+		at--
+	}
+	for at > 0 && blank(text[at-1]) {
+		at--
+	}
+	return at
+}
+
+// right is the same on the other side.
+func right(text []byte, at, n int) int {
+	for at < len(text) && n > 0 {
+		n -= weight(text[at])
+		at++
+	}
+	for at < len(text) && !blank(text[at]) {
+		at++
+	}
+	for at < len(text) && blank(text[at]) {
+		at++
+	}
+	return at
+}
+
+// weight is how much normalised text a byte makes at least, with what of an
+// escape it takes away from its neighbours.
+func weight(b byte) int {
+	switch {
+	case wordByte(b) && b < utf8.RuneSelf || '0' <= b && b <= '9':
+		return 1
+	case b == '\\':
+		return -1
+	case b == '%':
+		return -2
+	case b == '&':
+		return -6
+	default:
+		return 0
+	}
+}
+
+func blank(b byte) bool { return b == ' ' || '\t' <= b && b <= '\r' }
