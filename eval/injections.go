@@ -141,8 +141,14 @@ func injections(out *json.Encoder, files []string) error {
 			}
 		}
 	}
-	for _, text := range ordinaryTexts(filepath.Dir(files[0])) {
-		line("ordinary texts").All.add(false, len(s.ScanDefinition([]byte(text))) > 0)
+	for i, texts := range ordinaryTexts(filepath.Dir(files[0])) {
+		look := s.ScanDefinition
+		if i == 0 {
+			look = s.Scan // of commands, not of tools
+		}
+		for _, text := range texts {
+			line("ordinary texts").All.add(false, len(look([]byte(text))) > 0)
+		}
 	}
 	return injectionReport(out, lines, len(rows))
 }
@@ -186,28 +192,35 @@ func injectionReport(out *json.Encoder, lines map[string]*injectionLine, rows in
 	return nil
 }
 
-// ordinaryTexts are descriptions in the other files of the directory, as far as
-// they are there: up to 1,000 of each.
-func ordinaryTexts(dir string) []string {
-	var texts []string
-	for _, name := range []string{"shell-commands.jsonl", "tools-bfcl.jsonl", "tools-seal.jsonl", "mcp-tools-docker.jsonl"} {
-		path := filepath.Join(dir, name)
-		if _, err := os.Stat(path); err != nil {
-			continue
-		}
-		rows, err := readLines[struct{ Description string }](path)
-		if err != nil {
-			continue
-		}
+// ordinaryTexts are descriptions in other files of the directory, as far as
+// they are there: of commands, then of tools.
+func ordinaryTexts(dir string) [][]string {
+	var texts [][]string
+	for _, from := range []struct {
+		name string
+		most int
+	}{{"shell-commands.jsonl", 1000}, {"tools-bfcl.jsonl", 853}, {"tools-seal.jsonl", 853}, {"mcp-tools-docker.jsonl", 294}} {
 		var own []string
-		for _, r := range rows {
-			if r.Description != "" {
-				own = append(own, r.Description)
+		path := filepath.Join(dir, from.name)
+		if _, err := os.Stat(path); err == nil {
+			rows, err := readLines[struct{ Source, Note, Description string }](path)
+			if err != nil {
+				rows = nil
+			}
+			for _, r := range rows {
+				if strings.HasPrefix(r.Source, "tldr/") {
+					r.Description = r.Note
+				}
+				if r.Description != "" {
+					own = append(own, r.Description)
+				}
 			}
 		}
-		for i := range min(len(own), 1000) {
-			texts = append(texts, own[i*len(own)/min(len(own), 1000)])
+		var few []string
+		for i := range min(len(own), from.most) {
+			few = append(few, own[i*len(own)/min(len(own), from.most)])
 		}
+		texts = append(texts, few)
 	}
-	return texts[:min(len(texts), 3000)]
+	return texts
 }

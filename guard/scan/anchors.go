@@ -7,7 +7,7 @@ import (
 )
 
 // most is how many words one list of anchors may have.
-const most = 96
+const most = 400
 
 // needed gives up to two lists of words such that every match of the expression
 // has a word of each list in it. The rarest lists are chosen.
@@ -149,11 +149,11 @@ func clean(texts []string) []string {
 	for _, t := range texts {
 		best := ""
 		for _, piece := range strings.FieldsFunc(t, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`\/"'&%-.,;+=`, r) }) {
-			if best == "" || wordCommonness(piece) < wordCommonness(best) {
+			if len(piece) > 1 && (best == "" || wordCommonness(piece) < wordCommonness(best)) {
 				best = piece
 			}
 		}
-		if len(best) < 2 {
+		if best == "" {
 			return nil
 		}
 		words = append(words, best)
@@ -188,10 +188,10 @@ func wordCommonness(w string) int {
 	switch {
 	case strings.Contains(frequent, " "+w+" "):
 		return 300
-	case strings.ContainsAny(w, "<|[{#!@") || w[0] >= 0x80:
-		return 4
 	case len(w) <= 2:
 		return 300
+	case strings.ContainsAny(w, "<|[{#!@") || w[0] >= 0x80:
+		return 4
 	case len(w) == 3:
 		return 120
 	case len(w) == 4:

@@ -27,7 +27,7 @@ type Rule struct {
 }
 
 // longest is how many bytes of normalised text a rule of ours may match.
-const longest = 480
+const longest = 1200
 
 // checked is a rule that can be run.
 type checked struct {

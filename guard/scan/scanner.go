@@ -78,7 +78,6 @@ type set struct {
 	owners [][]slot // of a word
 	deep   []bool   // the word belongs to no rule, see deep.go
 	auto   *automaton
-	reach  int // of the longest match
 }
 
 // slot is one list of words of a rule.
@@ -103,7 +102,6 @@ func newSet(rules []checked) *set {
 			s.always = append(s.always, i)
 			continue
 		}
-		s.reach = max(s.reach, r.length)
 		for list, words := range r.needs {
 			for _, w := range words {
 				at := word(w)

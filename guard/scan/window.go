@@ -8,6 +8,9 @@ const (
 	findings  = 512 // in one window
 )
 
+// apart is how far from each other, in bytes, words are confirmed separately.
+const apart = 1024
+
 // scratch is what one scan works with.
 type scratch struct {
 	set    *set
@@ -96,7 +99,7 @@ func (w *scratch) note(o slot, at int) {
 	}
 	// What is near is confirmed together, so that no text is read twice for
 	// one rule.
-	if len(w.list) > 0 && at-w.hi > 3*w.set.reach {
+	if len(w.list) > 0 && at-w.hi > 2*r.length && at-w.hi > apart {
 		w.flush()
 	}
 	if len(w.list) == 0 {
@@ -120,7 +123,11 @@ func (w *scratch) drop() {
 // flush confirms what was noted.
 func (w *scratch) flush() {
 	if len(w.list) > 0 {
-		lo, hi := left(w.text, w.lo, w.set.reach), right(w.text, w.hi, w.set.reach)
+		reach := 0
+		for _, r := range w.list {
+			reach = max(reach, w.set.rules[r].length)
+		}
+		lo, hi := left(w.text, w.lo, reach), right(w.text, w.hi, reach)
 		text, from := w.text[lo:hi], lo
 		if !w.direct {
 			w.normal.whole(text, lo)
