@@ -9,7 +9,10 @@ import (
 // most is how many words one list of anchors may have.
 const most = 400
 
-// needed gives up to two lists of words such that every match of the expression
+// conjuncts is how many lists of words a rule may have.
+const conjuncts = 3
+
+// needed gives up to three lists of words such that every match of the expression
 // has a word of each list in it. The rarest lists are chosen.
 func needed(re *syntax.Regexp) [][]string {
 	lists := conjunction(re)
@@ -18,11 +21,10 @@ func needed(re *syntax.Regexp) [][]string {
 	}
 	lists = slices.DeleteFunc(lists, func(words []string) bool { return len(words) == 0 })
 	slices.SortStableFunc(lists, func(a, b []string) int { return commonness(a) - commonness(b) })
-	if len(lists) > 1 && commonness(lists[1]) >= tooCommon {
-		lists = lists[:1]
-	}
-	if len(lists) > 2 {
-		lists = lists[:2]
+	for i, words := range lists {
+		if i == conjuncts || i > 0 && commonness(words) >= tooCommon {
+			return lists[:i]
+		}
 	}
 	return lists
 }
@@ -148,7 +150,7 @@ func clean(texts []string) []string {
 	var words []string
 	for _, t := range texts {
 		best := ""
-		for _, piece := range strings.FieldsFunc(t, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`\/"'&%-.,;+=`, r) }) {
+		for _, piece := range strings.FieldsFunc(t, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`\"'&%-.,;+=`, r) }) {
 			if len(piece) > 1 && (best == "" || wordCommonness(piece) < wordCommonness(best)) {
 				best = piece
 			}
@@ -167,7 +169,7 @@ func clean(texts []string) []string {
 }
 
 // tooCommon is from where on a list is no help: the confirmation is as cheap.
-const tooCommon = 400
+const tooCommon = 6000
 
 // commonness guesses how often one of the words stands in ordinary text.
 func commonness(words []string) int {
@@ -187,13 +189,16 @@ const frequent = " the and you your are for not all any this that with from will
 func wordCommonness(w string) int {
 	switch {
 	case strings.Contains(frequent, " "+w+" "):
-		return 300
+		if len(w) <= 2 {
+			return 2000
+		}
+		return 800
 	case len(w) <= 2:
-		return 300
+		return 1500
 	case strings.ContainsAny(w, "<|[{#!@") || w[0] >= 0x80:
 		return 4
 	case len(w) == 3:
-		return 120
+		return 200
 	case len(w) == 4:
 		return 40
 	case len(w) == 5:

@@ -14,7 +14,7 @@ import (
 // anything not listed here or met in deepBytes.
 func deepWords() []string {
 	return []string{
-		"&#", "&lt;", "&gt;", "&shy;", "&zwnj;", "&zwj;", "&lrm;", "&rlm;", `\u`, `\x`,
+		"&#", "&lt;", "&gt;", "&shy;", "&zwnj;", "&zwj;", "&lrm;", "&rlm;", `\u`, `\x`, `\/`,
 		"%2", "%3", "%4", "%5", "%6", "%7", "%c", "%d", "%e", "%f",
 		"<!--", "<b", "</b", "<i", "</i", "<u", "</u", "<em", "</em", "<strong", "</strong", "<span", "</span",
 		"<font", "</font", "<wbr", "<mark", "</mark", "<small", "</small", "<s", "</s", "00100000", " 20 ",
@@ -45,7 +45,7 @@ func deepAt(text []byte, word string, end int) bool {
 func inert(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
-		return r == ' ' || '\t' <= r && r <= '\r' || r == '"' || r == '\'' || r == '/' || r == '&' || r == '%' || r == '-' || r == '.' || r == ',' || r == ';' || r == '+' || r == '='
+		return r == ' ' || '\t' <= r && r <= '\r' || r == '"' || r == '\'' || r == '&' || r == '%' || r == '-' || r == '.' || r == ',' || r == ';' || r == '+' || r == '='
 	case 0xa0 <= r && r <= 0xa7, r == 0xa9, r == 0xab, r == 0xac, r == 0xb0, r == 0xb1, r == 0xb7, r == 0xbb, r == 0xd7:
 		return true
 	case 0x2010 <= r && r <= 0x2027 && r != 0x2024, 0x2030 <= r && r <= 0x2046 && r != 0x203c, 0x2190 <= r && r <= 0x22ff, 0x2500 <= r && r <= 0x27bf:

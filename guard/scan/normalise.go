@@ -176,7 +176,7 @@ func wordByte(b byte) bool {
 }
 
 // caseBorder reports whether a sentence begins at src[i] right behind another
-// word: USAIgnore all. Names such as getUserName are left alone.
+// word: USAIgnore all. Names are left alone.
 func caseBorder(src []byte, i int) bool {
 	if i == 0 || !wordByte(src[i-1]) || src[i-1] >= utf8.RuneSelf {
 		return false
@@ -185,5 +185,14 @@ func caseBorder(src []byte, i int) bool {
 	for j < len(src) && j < i+24 && 'a' <= src[j] && src[j] <= 'z' {
 		j++
 	}
-	return j-i >= 3 && j < len(src) && (src[j] == ' ' || src[j] == '\n')
+	if j == len(src) || src[j] != ' ' && src[j] != '\n' && src[j] != ',' && src[j] != ':' {
+		return false
+	}
+	switch string(src[i:j]) { // SELinux is no sentence
+	case "Ignore", "Disregard", "Forget", "Please", "Important", "System", "You", "Stop", "Now", "Instead", "Before", "Do", "New",
+		"This", "Attention", "Override", "Assistant", "Print", "Say", "Reveal", "Send", "From", "Never", "Always", "Act", "Pretend":
+		return true
+	default:
+		return false
+	}
 }

@@ -4,7 +4,7 @@ import "unicode/utf8"
 
 // Bounds of what one window may cost; what goes over them is Unfinished.
 const (
-	confirmed = 24  // times its own length that expressions read
+	confirmed = 200 // times its own length that expressions read
 	findings  = 512 // in one window
 )
 
@@ -17,10 +17,10 @@ type scratch struct {
 	text   []byte // what words are looked for in: the window, or it normalised
 	direct bool   // text is normalised
 	normal normal
-	last   [][2]int32 // of each rule: where a word of each list ended, plus 1
-	due    []bool     // rules to confirm
-	list   []int      // the same
-	lo, hi int        // the first and last word of what is to confirm
+	last   [][conjuncts]int32 // of each rule: where a word of each list ended, plus 1
+	due    []bool             // rules to confirm
+	list   []int              // the same
+	lo, hi int                // the first and last word of what is to confirm
 	budget int
 	over   bool
 
@@ -36,7 +36,7 @@ func (w *scratch) window(rules *set, text []byte, at int, found []Finding) []Fin
 	w.seen = at
 	w.budget, w.over = confirmed*len(text)+4096, false
 	if cap(w.due) < len(rules.rules) {
-		w.due, w.last = make([]bool, len(rules.rules)), make([][2]int32, len(rules.rules))
+		w.due, w.last = make([]bool, len(rules.rules)), make([][conjuncts]int32, len(rules.rules))
 	}
 	w.due, w.last = w.due[:len(rules.rules)], w.last[:len(rules.rules)]
 	deep := len(rules.always) > 0 || deepBytes(text)
@@ -90,12 +90,14 @@ func (w *scratch) note(o slot, at int) {
 	r := &w.set.rules[o.rule]
 	first := at
 	if len(r.needs) > 1 {
-		w.last[o.rule][o.list] = int32(at + 1) //nolint:gosec // windows are small
-		other := int(w.last[o.rule][1-o.list]) - 1
-		if other < 0 || !w.due[o.rule] && !within(w.text, other, at, r.length) {
+		last := &w.last[o.rule]
+		last[o.list] = int32(at + 1) //nolint:gosec // windows are small
+		for list := range r.needs {
+			first = min(first, int(last[list])-1)
+		}
+		if first < 0 || !w.due[o.rule] && !within(w.text, first, at, r.length) {
 			return
 		}
-		first = other
 	}
 	// What is near is confirmed together, so that no text is read twice for
 	// one rule.
