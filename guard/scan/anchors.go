@@ -10,23 +10,85 @@ import (
 const most = 400
 
 // conjuncts is how many lists of words a rule may have.
-const conjuncts = 3
+const conjuncts = 4
 
-// needed gives up to three lists of words such that every match of the expression
-// has a word of each list in it. The rarest lists are chosen.
-func needed(re *syntax.Regexp) [][]string {
-	lists := conjunction(re)
-	for i, words := range lists {
-		lists[i] = clean(words)
+// need is a list of words of which every match has one, behind one of the list
+// before and at most gap bytes after it, from end to end.
+type need struct {
+	words []string
+	gap   int
+}
+
+// needed gives the rarest lists of an expression, in the order in which they
+// stand in a match.
+func needed(re *syntax.Regexp) []need {
+	for re.Op == syntax.OpCapture {
+		re = re.Sub[0]
 	}
-	lists = slices.DeleteFunc(lists, func(words []string) bool { return len(words) == 0 })
-	slices.SortStableFunc(lists, func(a, b []string) int { return commonness(a) - commonness(b) })
-	for i, words := range lists {
-		if i == conjuncts || i > 0 && commonness(words) >= tooCommon {
-			return lists[:i]
+	parts := []*syntax.Regexp{re}
+	if re.Op == syntax.OpConcat {
+		parts = re.Sub
+	}
+	type place struct {
+		words       []string
+		first, last int // parts
+	}
+	var places []place
+	keep := func(words []string, first, last int) {
+		if words = clean(words); len(words) > 0 {
+			places = append(places, place{words, first, last})
 		}
 	}
-	return lists
+	run, from := []string(nil), 0 // what neighbours spell together
+	for i, sub := range parts {
+		words := exact(sub)
+		joined := cross(run, words)
+		switch {
+		case words == nil:
+			keep(run, from, i-1)
+			run = nil
+			best := []string(nil)
+			for _, list := range conjunction(sub) {
+				if list = clean(list); len(list) > 0 && (best == nil || commonness(list) < commonness(best)) {
+					best = list
+				}
+			}
+			keep(best, i, i)
+		case joined != nil:
+			if run == nil {
+				from = i
+			}
+			run = joined
+		default:
+			keep(run, from, i-1)
+			run, from = words, i
+		}
+	}
+	keep(run, from, len(parts)-1)
+	for len(places) > 1 {
+		worst := 0
+		for i := range places {
+			if commonness(places[i].words) > commonness(places[worst].words) {
+				worst = i
+			}
+		}
+		if len(places) <= conjuncts && commonness(places[worst].words) < tooCommon {
+			break
+		}
+		places = slices.Delete(places, worst, worst+1)
+	}
+	var needs []need
+	for i, p := range places {
+		n := need{words: p.words}
+		if i > 0 {
+			for _, part := range parts[places[i-1].first : p.last+1] {
+				length, _ := longestMatch(part)
+				n.gap += length
+			}
+		}
+		needs = append(needs, n)
+	}
+	return needs
 }
 
 // conjunction gives every list of words that a match must have one of.
@@ -169,7 +231,7 @@ func clean(texts []string) []string {
 }
 
 // tooCommon is from where on a list is no help: the confirmation is as cheap.
-const tooCommon = 6000
+const tooCommon = 2500
 
 // commonness guesses how often one of the words stands in ordinary text.
 func commonness(words []string) int {

@@ -33,8 +33,8 @@ const longest = 1200
 type checked struct {
 	Rule
 	re     *regexp.Regexp
-	length int        // at most of a match; 0: not bounded
-	needs  [][]string // of each list one word is in every match
+	length int    // at most of a match; 0: not bounded
+	needs  []need // in the order in which they stand in a match
 }
 
 func compile(r Rule) (checked, error) {

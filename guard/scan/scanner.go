@@ -102,8 +102,8 @@ func newSet(rules []checked) *set {
 			s.always = append(s.always, i)
 			continue
 		}
-		for list, words := range r.needs {
-			for _, w := range words {
+		for list, n := range r.needs {
+			for _, w := range n.words {
 				at := word(w)
 				s.owners[at] = append(s.owners[at], slot{i, list})
 			}

@@ -10,9 +10,9 @@ type Stripping int
 
 // Ways of stripping.
 const (
-	StripNothing   Stripping = iota // everything passes at once
-	StripUnseen                     // as StripInvisible: holds back a few bytes
-	StripFindings                   // as Strip: holds back a window
+	StripNothing  Stripping = iota // everything passes at once
+	StripUnseen                    // as StripInvisible: holds back a few bytes
+	StripFindings                  // as Strip: holds back a window
 )
 
 // longRun is how many bytes of an invisible run decide what becomes of it.
@@ -145,7 +145,7 @@ func (st *Stream) windows(p []byte, last bool) {
 		return
 	}
 	for {
-		n := min(len(p), (step + overlap)-min(len(st.held), (step + overlap)))
+		n := min(len(p), (step+overlap)-min(len(st.held), (step+overlap)))
 		st.held, p = append(st.held, p[:n]...), p[n:]
 		if len(st.held) < (step + overlap) {
 			break

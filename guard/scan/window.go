@@ -8,8 +8,8 @@ const (
 	findings  = 512 // in one window
 )
 
-// apart is how far from each other, in bytes, words are confirmed separately.
-const apart = 1024
+// span is from where to where words of a rule end; last 0: none.
+type span struct{ first, last int }
 
 // scratch is what one scan works with.
 type scratch struct {
@@ -18,9 +18,8 @@ type scratch struct {
 	direct bool   // text is normalised
 	normal normal
 	last   [][conjuncts]int32 // of each rule: where a word of each list ended, plus 1
-	due    []bool             // rules to confirm
-	list   []int              // the same
-	lo, hi int                // the first and last word of what is to confirm
+	due    []span             // of each rule: words at which to confirm it
+	list   []int              // rules with such words
 	budget int
 	over   bool
 
@@ -36,7 +35,7 @@ func (w *scratch) window(rules *set, text []byte, at int, found []Finding) []Fin
 	w.seen = at
 	w.budget, w.over = confirmed*len(text)+4096, false
 	if cap(w.due) < len(rules.rules) {
-		w.due, w.last = make([]bool, len(rules.rules)), make([][conjuncts]int32, len(rules.rules))
+		w.due, w.last = make([]span, len(rules.rules)), make([][conjuncts]int32, len(rules.rules))
 	}
 	w.due, w.last = w.due[:len(rules.rules)], w.last[:len(rules.rules)]
 	deep := len(rules.always) > 0 || deepBytes(text)
@@ -81,65 +80,62 @@ func (w *scratch) pass() bool {
 			}
 		}
 	}
-	w.flush()
+	for _, r := range w.list {
+		w.flush(r)
+	}
+	w.list = w.list[:0]
 	return true
 }
 
 // note takes down that a word of a rule ends at at.
 func (w *scratch) note(o slot, at int) {
 	r := &w.set.rules[o.rule]
-	first := at
-	if len(r.needs) > 1 {
-		last := &w.last[o.rule]
-		last[o.list] = int32(at + 1) //nolint:gosec // windows are small
-		for list := range r.needs {
-			first = min(first, int(last[list])-1)
-		}
-		if first < 0 || !w.due[o.rule] && !within(w.text, first, at, r.length) {
+	last := &w.last[o.rule]
+	if o.list > 0 {
+		before, gap := int(last[o.list-1])-1, r.needs[o.list].gap
+		if before < 0 || at-before > gap && !within(w.text, before, at, gap) {
 			return
 		}
 	}
-	// What is near is confirmed together, so that no text is read twice for
-	// one rule.
-	if len(w.list) > 0 && at-w.hi > 2*r.length && at-w.hi > apart {
-		w.flush()
+	last[o.list] = int32(at + 1) //nolint:gosec // windows are small
+	if o.list < len(r.needs)-1 {
+		return
 	}
-	if len(w.list) == 0 {
-		w.lo = first
+	// What is near is confirmed together, so that hardly any text is read twice.
+	d := &w.due[o.rule]
+	if d.last > 0 && at-d.first > 4*r.length {
+		w.flush(o.rule)
 	}
-	w.lo, w.hi = min(w.lo, first), at
-	if !w.due[o.rule] {
-		w.due[o.rule] = true
+	if d.last == 0 {
+		d.first = at
 		w.list = append(w.list, o.rule)
 	}
+	d.last = at
 }
 
 // drop forgets what is to be confirmed.
 func (w *scratch) drop() {
 	for _, r := range w.list {
-		w.due[r] = false
+		w.due[r] = span{}
 	}
 	w.list = w.list[:0]
 }
 
-// flush confirms what was noted.
-func (w *scratch) flush() {
-	if len(w.list) > 0 {
-		reach := 0
-		for _, r := range w.list {
-			reach = max(reach, w.set.rules[r].length)
-		}
-		lo, hi := left(w.text, w.lo, reach), right(w.text, w.hi, reach)
-		text, from := w.text[lo:hi], lo
-		if !w.direct {
-			w.normal.whole(text, lo)
-			text, from = w.normal.text, 0
-		}
-		for _, r := range w.list {
-			w.confirm(r, text, from)
-		}
+// flush confirms what was noted of a rule.
+func (w *scratch) flush(rule int) {
+	d := &w.due[rule]
+	if d.last == 0 {
+		return
 	}
-	w.drop()
+	n := w.set.rules[rule].length
+	lo, hi := left(w.text, d.first, n), right(w.text, d.last, n)
+	*d = span{}
+	if w.direct {
+		w.confirm(rule, w.text[lo:hi], lo)
+		return
+	}
+	w.normal.whole(w.text[lo:hi], lo)
+	w.confirm(rule, w.normal.text, 0)
 }
 
 // confirm runs one expression on normalised text that begins at from.
