@@ -25,13 +25,13 @@ func needed(re *syntax.Regexp) []need {
 	for re.Op == syntax.OpCapture {
 		re = re.Sub[0]
 	}
-	parts := []*syntax.Regexp{re}
+	subs := []*syntax.Regexp{re}
 	if re.Op == syntax.OpConcat {
-		parts = re.Sub
+		subs = re.Sub
 	}
 	type place struct {
 		words       []string
-		first, last int // parts
+		first, last int // of subs
 	}
 	var places []place
 	keep := func(words []string, first, last int) {
@@ -40,7 +40,7 @@ func needed(re *syntax.Regexp) []need {
 		}
 	}
 	run, from := []string(nil), 0 // what neighbours spell together
-	for i, sub := range parts {
+	for i, sub := range subs {
 		words := exact(sub)
 		joined := cross(run, words)
 		switch {
@@ -64,7 +64,7 @@ func needed(re *syntax.Regexp) []need {
 			run, from = words, i
 		}
 	}
-	keep(run, from, len(parts)-1)
+	keep(run, from, len(subs)-1)
 	for len(places) > 1 {
 		worst := 0
 		for i := range places {
@@ -81,7 +81,7 @@ func needed(re *syntax.Regexp) []need {
 	for i, p := range places {
 		n := need{words: p.words}
 		if i > 0 {
-			for _, part := range parts[places[i-1].first : p.last+1] {
+			for _, part := range subs[places[i-1].first : p.last+1] {
 				length, _ := longestMatch(part)
 				n.gap += length
 			}
@@ -148,8 +148,9 @@ func exact(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return []string{string(re.Rune)}
-	case syntax.OpEmptyMatch, syntax.OpWordBoundary, syntax.OpNoWordBoundary,
-		syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine:
+	case syntax.OpWordBoundary:
+		return []string{border}
+	case syntax.OpEmptyMatch, syntax.OpNoWordBoundary, syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine:
 		return []string{""}
 	case syntax.OpCapture:
 		return exact(re.Sub[0])
@@ -212,10 +213,24 @@ func clean(texts []string) []string {
 	var words []string
 	for _, t := range texts {
 		best := ""
-		for _, piece := range strings.FieldsFunc(t, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`\"'&%-.,;+=`, r) }) {
-			if len(piece) > 1 && (best == "" || wordCommonness(piece) < wordCommonness(best)) {
-				best = piece
+		for i := 0; i < len(t); {
+			j := i
+			for j < len(t) && !parts(t[j]) {
+				j++
 			}
+			piece := t[i:j]
+			if j-i > 1 {
+				if i > 0 && letterOrDigit(t[i]) {
+					piece = border + piece
+				}
+				if j < len(t) && letterOrDigit(t[j-1]) {
+					piece += border
+				}
+				if best == "" || wordCommonness(piece) < wordCommonness(best) {
+					best = piece
+				}
+			}
+			i = j + 1
 		}
 		if best == "" {
 			return nil
@@ -228,6 +243,31 @@ func clean(texts []string) []string {
 	return slices.DeleteFunc(words, func(w string) bool {
 		return slices.ContainsFunc(words, func(v string) bool { return v != w && strings.Contains(w, v) })
 	})
+}
+
+// border is, before or behind a word of a rule, where no letter stands.
+const border = "\x01"
+
+// parts: it stands between words, and what it is in a text that is not
+// normalised is not known.
+func parts(b byte) bool { return b <= ' ' || strings.IndexByte(`\"'&%-.,;+=`, b) >= 0 }
+
+func letterOrDigit(b byte) bool {
+	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_'
+}
+
+// alone reports whether a word of a rule, which may want borders, stands by
+// itself in text[start:end]. A border may be one that only normalising makes:
+// by a capital letter, or where an escape ends.
+func alone(text []byte, start, end int, before, behind bool) bool {
+	if before && start > 0 && letterOrDigit(text[start-1]) {
+		capital := 'A' <= text[start] && text[start] <= 'Z'
+		escape := start > 1 && text[start-2] == '\\' || start > 2 && text[start-3] == '%'
+		if !capital && !escape {
+			return false
+		}
+	}
+	return !behind || end == len(text) || !letterOrDigit(text[end]) || 'A' <= text[end] && text[end] <= 'Z'
 }
 
 // tooCommon is from where on a list is no help: the confirmation is as cheap.
@@ -249,6 +289,17 @@ const frequent = " the and you your are for not all any this that with from will
 	"send read write run here there one two system content information result results response request model type value list key "
 
 func wordCommonness(w string) int {
+	if whole := strings.Trim(w, border); len(w)-len(whole) == 2 {
+		switch {
+		case strings.Contains(frequent, " "+whole+" "):
+			return 600
+		case len(whole) <= 3:
+			return 60
+		default:
+			return 5
+		}
+	}
+	w = strings.Trim(w, border)
 	switch {
 	case strings.Contains(frequent, " "+w+" "):
 		if len(w) <= 2 {

@@ -26,8 +26,8 @@ type Rule struct {
 	Hits, Misses []string
 }
 
-// longest is how many bytes of normalised text a rule of ours may match.
-const longest = 1200
+// longest is how many characters of normalised text a rule of ours may match.
+const longest = 480
 
 // checked is a rule that can be run.
 type checked struct {
@@ -76,19 +76,14 @@ func foldPattern(p string) string {
 	return b.String()
 }
 
-// longestMatch is how many bytes an expression can match; ok is false if there
+// longestMatch is how many characters an expression can match; ok is false if there
 // is no bound.
 func longestMatch(re *syntax.Regexp) (n int, ok bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
-		return len(string(re.Rune)), true
-	case syntax.OpCharClass:
-		for i := 1; i < len(re.Rune); i += 2 {
-			n = max(n, utf8.RuneLen(re.Rune[i]))
-		}
-		return max(n, 1), true
-	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		return utf8.UTFMax, true
+		return len(re.Rune), true
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return 1, true
 	case syntax.OpStar, syntax.OpPlus:
 		return 0, false
 	case syntax.OpQuest, syntax.OpCapture:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -80,8 +81,11 @@ type set struct {
 	auto   *automaton
 }
 
-// slot is one list of words of a rule.
-type slot struct{ rule, list int }
+// slot is one list of words of a rule, and whether the word stands alone in it.
+type slot struct {
+	rule, list     int
+	before, behind bool
+}
 
 func newSet(rules []checked) *set {
 	s := &set{rules: rules}
@@ -104,8 +108,8 @@ func newSet(rules []checked) *set {
 		}
 		for list, n := range r.needs {
 			for _, w := range n.words {
-				at := word(w)
-				s.owners[at] = append(s.owners[at], slot{i, list})
+				at := word(strings.Trim(w, border))
+				s.owners[at] = append(s.owners[at], slot{i, list, strings.HasPrefix(w, border), strings.HasSuffix(w, border)})
 			}
 		}
 	}

@@ -75,8 +75,12 @@ func (w *scratch) pass() bool {
 				w.found = w.found[:w.before]
 				return false
 			}
+			start := at - len(s.words[word])
+			before, behind := alone(w.text, start, at, true, false), alone(w.text, start, at, false, true)
 			for _, o := range s.owners[word] {
-				w.note(o, at)
+				if (before || !o.before) && (behind || !o.behind) {
+					w.note(o, at)
+				}
 			}
 		}
 	}
@@ -195,8 +199,8 @@ func within(text []byte, from, to, n int) bool {
 	return true
 }
 
-// left is the offset of white space, or the start, such that at least n bytes
-// of normalised text stand between it and at.
+// left is the offset of white space, or the start, such that at least n
+// characters of normalised text stand between it and at.
 func left(text []byte, at, n int) int {
 	for at > 0 && n > 0 {
 		at--
