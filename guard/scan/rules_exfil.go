@@ -47,7 +47,7 @@ func exfilRules() []Rule {
 		},
 		{
 			ID: "exfil-secret-files", Family: Exfil,
-			Pattern: `\b(?:read|cat|open|access|include|send|get|load|contents? of|print|copy|upload|dump|grab|output|extract|fetch|tail|head|cp|show|exfiltrate|steal|check)\b.{0,60}?(?:~/\.ssh|\bid_(?:rsa|ed25519|ecdsa)\b|/etc/(?:passwd|shadow)|\.aws/(?:credentials|config)|[ /'\"]\.env\b|\.netrc\b|\.kube/config|\.git-credentials|application_default_credentials|\.azure/|\.docker/config|login data\b|\.npmrc\b|\.pgpass\b|credentials\.json|mcp\.json|/proc/self/environ|wallet\.dat)`,
+			Pattern: `\b(?:read|cat|open|access|include|send|get|load|contents? of|print|copy|upload|dump|grab|output|extract|fetch|tail|head|cp|show|exfiltrate|steal|check)\b.{0,60}?(?:~/\.ssh|\bid_(?:rsa|ed25519|ecdsa)\b|/etc/(?:passwd|shadow)|\.aws/(?:credentials|config)|[ /'\"]\.env\b|\.netrc\b|\.kube/config|\.git-credentials|application_default_credentials|\.npmrc\b|\.pgpass\b|/proc/self/environ|wallet\.dat)`,
 			Hits:    []string{"first read ~/.ssh/id_rsa", "cat /etc/shadow"},
 			Misses:  []string{"Read the docs in /etc/hosts.", "Open the envelope."},
 		},
