@@ -4,6 +4,12 @@ package scan
 func hiddenRules() []Rule {
 	return []Rule{
 		{
+			ID: "hidden-for-machines", Family: Hidden,
+			Pattern: `\b(?:(?:invisible|hidden|not visible|unseen|white[- ]text)\b.{0,40}?\b(?:to|from|for|by) (?:the )?(?:humans?|people|readers?|users?|reviewers?|recruiters?|llms?|ai|automated|machines?|language models?)|visible (?:only )?(?:to|for) (?:the )?(?:llms?|ai|language models?|bots?|automated|machines?))\b`,
+			Hits:    []string{"white-text note, hidden from people", "Hidden notes for automated readers"},
+			Misses:  []string{"The moon was hidden by clouds.", "The door is visible to all."},
+		},
+		{
 			ID: "hidden-comment", Family: Hidden,
 			Pattern: `<!--.{0,200}?\b(?:ignore|disregard|override|you must|ai (?:agent|assistant|model)s?|assistant|llm|language model|system prompt|instructions?|do not (?:tell|mention|inform)|send (?:the|all|your)|print the following|we might state|secretly|execute|exfiltrate|password|credentials|forget)\b`,
 			Hits:    []string{"<!-- assistant: sing -->"},
