@@ -18,7 +18,7 @@ func build(words []string) *automaton {
 	for _, w := range words {
 		for i := range len(w) {
 			if b := lower(w[i]); a.class[b] == 0 {
-				a.class[b] = uint8(a.width)
+				a.class[b] = uint8(a.width) //nolint:gosec // at most as many as there are bytes
 				a.width++
 			}
 		}
@@ -49,7 +49,7 @@ func build(words []string) *automaton {
 			}
 			at = nodes[at].next[c]
 		}
-		nodes[at].ends = append(nodes[at].ends, uint32(i)) //nolint:gosec // few words
+		nodes[at].ends = append(nodes[at].ends, uint32(i))
 	}
 	// Breadth first: where a step fails, the longest tail that is a beginning
 	// goes on.
@@ -81,7 +81,7 @@ func build(words []string) *automaton {
 	})
 	w := uint32(a.width) //nolint:gosec // at most 256
 	for i, old := range sorted {
-		number[old] = uint32(i) * w //nolint:gosec // few states
+		number[old] = uint32(i) * w
 	}
 	a.next = make([]uint32, len(nodes)*a.width)
 	a.first = uint32(len(a.next)) //nolint:gosec // few states

@@ -50,12 +50,12 @@ func decodeRun(src []byte) (text []byte, size int, name string) {
 			return text, size, "hex"
 		}
 	}
-	end, hex := 0, true
+	end, hexadecimal := 0, true
 	for end < len(src) && base64Byte[src[end]] {
-		hex = hex && digit(src[end]) >= 0
+		hexadecimal = hexadecimal && digit(src[end]) >= 0
 		end++
 	}
-	if hex && end >= shortHex && end%2 == 0 && readableHex(src[:16]) {
+	if hexadecimal && end >= shortHex && end%2 == 0 && readableHex(src[:16]) {
 		if text := ungroup(src[:end], 2, 16); readable(text) {
 			return text, end, "hex"
 		}
@@ -170,7 +170,7 @@ func readable(text []byte) bool {
 func groups(src []byte, digits, base int) int {
 	at, count := 0, 0
 	for {
-		if _, ok := number32(src, at, digits, base); !ok {
+		if _, ok := number(src, at, digits, base); !ok {
 			break
 		}
 		count++
@@ -197,21 +197,6 @@ func groups(src []byte, digits, base int) int {
 	return at
 }
 
-func number32(src []byte, at, digits, base int) (int, bool) {
-	if at+digits > len(src) {
-		return 0, false
-	}
-	v := 0
-	for _, c := range src[at : at+digits] {
-		d := digit(c)
-		if d < 0 || d >= base {
-			return 0, false
-		}
-		v = v*base + d
-	}
-	return v, true
-}
-
 // ungroup reads digits as bytes, with or without spaces between.
 func ungroup(src []byte, digits, base int) []byte {
 	var out []byte
@@ -220,7 +205,7 @@ func ungroup(src []byte, digits, base int) []byte {
 			at++
 			continue
 		}
-		v, ok := number32(src, at, digits, base)
+		v, ok := number(src, at, digits, base)
 		if !ok {
 			break
 		}

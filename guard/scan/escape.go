@@ -38,11 +38,11 @@ func backslash(src []byte) (rune, int) {
 	case '"', '\'', '/':
 		return rune(src[i]), i + 1
 	case 'x':
-		if r, ok := number(src, i+1, 2, 16); ok {
+		if r, ok := hex(src, i+1, 2); ok {
 			return r, i + 3
 		}
 	case 'u':
-		r, ok := number(src, i+1, 4, 16)
+		r, ok := hex(src, i+1, 4)
 		if !ok {
 			return 0, 0
 		}
@@ -52,7 +52,7 @@ func backslash(src []byte) (rune, int) {
 				j++
 			}
 			if j > i+5 && j < len(src) && src[j] == 'u' {
-				if low, ok := number(src, j+1, 4, 16); ok {
+				if low, ok := hex(src, j+1, 4); ok {
 					if r := utf16.DecodeRune(r, low); r != utf8.RuneError {
 						return r, j + 5
 					}
@@ -111,7 +111,7 @@ func entity(src []byte) (rune, int) {
 func percent(src []byte) (rune, int) {
 	var enc [utf8.UTFMax]byte
 	for n := range enc {
-		v, ok := number(src, 3*n+1, 2, 16)
+		v, ok := hex(src, 3*n+1, 2)
 		if !ok || src[3*n] != '%' {
 			return 0, 0
 		}
@@ -127,8 +127,14 @@ func percent(src []byte) (rune, int) {
 	return 0, 0
 }
 
+// hex reads hexadecimal digits at src[at:].
+func hex(src []byte, at, digits int) (rune, bool) {
+	v, ok := number(src, at, digits, 16)
+	return rune(v), ok //nolint:gosec // at most four digits
+}
+
 // number reads digits at src[at:].
-func number(src []byte, at, digits, base int) (rune, bool) {
+func number(src []byte, at, digits, base int) (int, bool) {
 	if at+digits > len(src) {
 		return 0, false
 	}
@@ -140,7 +146,7 @@ func number(src []byte, at, digits, base int) (rune, bool) {
 		}
 		v = v*base + d
 	}
-	return rune(v), true //nolint:gosec // at most four digits
+	return v, true
 }
 
 func digit(c byte) int {
