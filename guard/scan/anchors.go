@@ -271,7 +271,7 @@ func alone(text []byte, start, end int, before, behind bool) bool {
 }
 
 // tooCommon is from where on a list is no help: the confirmation is as cheap.
-const tooCommon = 2500
+const tooCommon = 9000
 
 // commonness guesses how often one of the words stands in ordinary text.
 func commonness(words []string) int {
@@ -299,7 +299,11 @@ func wordCommonness(w string) int {
 			return max(1, 12-len(whole))
 		}
 	}
+	half := strings.Contains(w, border)
 	w = strings.Trim(w, border)
+	if half && len(w) <= 3 {
+		return 300
+	}
 	switch {
 	case strings.Contains(frequent, " "+w+" "):
 		if len(w) <= 2 {
