@@ -20,8 +20,9 @@ type need struct {
 }
 
 // needed gives the rarest lists of an expression, in the order in which they
-// stand in a match.
-func needed(re *syntax.Regexp) []need {
+// stand in a match, and how many characters of a match at most stand before and
+// behind the end of the word of the last list.
+func needed(re *syntax.Regexp) (needs []need, head, tail int) {
 	for re.Op == syntax.OpCapture {
 		re = re.Sub[0]
 	}
@@ -77,18 +78,22 @@ func needed(re *syntax.Regexp) []need {
 		}
 		places = slices.Delete(places, worst, worst+1)
 	}
-	var needs []need
+	length := func(subs []*syntax.Regexp) (sum int) {
+		for _, sub := range subs {
+			n, _ := longestMatch(sub)
+			sum += n
+		}
+		return sum
+	}
 	for i, p := range places {
 		n := need{words: p.words}
 		if i > 0 {
-			for _, part := range subs[places[i-1].first : p.last+1] {
-				length, _ := longestMatch(part)
-				n.gap += length
-			}
+			n.gap = length(subs[places[i-1].first : p.last+1])
 		}
+		head, tail = length(subs[:p.last+1]), length(subs[p.first:])
 		needs = append(needs, n)
 	}
-	return needs
+	return needs, head, tail
 }
 
 // conjunction gives every list of words that a match must have one of.

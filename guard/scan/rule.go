@@ -32,9 +32,10 @@ const longest = 480
 // checked is a rule that can be run.
 type checked struct {
 	Rule
-	re     *regexp.Regexp
-	length int    // at most of a match; 0: not bounded
-	needs  []need // in the order in which they stand in a match
+	re         *regexp.Regexp
+	length     int    // at most of a match; 0: not bounded
+	needs      []need // in the order in which they stand in a match
+	head, tail int    // of a match before and behind the end of the last word, at most
 }
 
 func compile(r Rule) (checked, error) {
@@ -59,7 +60,7 @@ func compile(r Rule) (checked, error) {
 	}
 	c.re = re
 	c.length, _ = longestMatch(tree)
-	c.needs = needed(tree)
+	c.needs, c.head, c.tail = needed(tree)
 	return c, nil
 }
 

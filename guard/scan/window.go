@@ -1,7 +1,5 @@
 package scan
 
-import "unicode/utf8"
-
 // Bounds of what one window may cost; what goes over them is Unfinished.
 const (
 	confirmed = 200 // times its own length that expressions read
@@ -131,8 +129,8 @@ func (w *scratch) flush(rule int) {
 	if d.last == 0 {
 		return
 	}
-	n := w.set.rules[rule].length
-	lo, hi := left(w.text, d.first, n), right(w.text, d.last, n)
+	r := &w.set.rules[rule]
+	lo, hi := left(w.text, d.first, r.head), right(w.text, d.last, r.tail)
 	*d = span{}
 	if w.direct {
 		w.confirm(rule, w.text[lo:hi], lo)
@@ -194,7 +192,7 @@ func within(text []byte, from, to, n int) bool {
 			return true
 		}
 		to--
-		n -= weight(text[to])
+		n -= int(weights[text[to]])
 	}
 	return true
 }
@@ -204,7 +202,7 @@ func within(text []byte, from, to, n int) bool {
 func left(text []byte, at, n int) int {
 	for at > 0 && n > 0 {
 		at--
-		n -= weight(text[at])
+		n -= int(weights[text[at]])
 	}
 	for at > 0 && !blank(text[at-1]) {
 		at--
@@ -218,7 +216,7 @@ func left(text []byte, at, n int) int {
 // right is the same on the other side.
 func right(text []byte, at, n int) int {
 	for at < len(text) && n > 0 {
-		n -= weight(text[at])
+		n -= int(weights[text[at]])
 		at++
 	}
 	for at < len(text) && !blank(text[at]) {
@@ -230,21 +228,18 @@ func right(text []byte, at, n int) int {
 	return at
 }
 
-// weight is how much normalised text a byte makes at least, with what of an
+// weights is how much normalised text a byte makes at least, with what of an
 // escape it takes away from its neighbours.
-func weight(b byte) int {
-	switch {
-	case wordByte(b) && b < utf8.RuneSelf || '0' <= b && b <= '9':
-		return 1
-	case b == '\\':
-		return -1
-	case b == '%':
-		return -2
-	case b == '&':
-		return -6
-	default:
-		return 0
+var weights = byteWeights() //nolint:gochecknoglobals // a table that nothing changes, read for each byte
+
+func byteWeights() (w [256]int8) {
+	for b := range w {
+		if c := byte(b); letterOrDigit(c) && c != '_' {
+			w[b] = 1
+		}
 	}
+	w['\\'], w['%'], w['&'] = -1, -2, -6
+	return w
 }
 
 func blank(b byte) bool { return b == ' ' || '\t' <= b && b <= '\r' }
