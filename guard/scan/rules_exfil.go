@@ -24,7 +24,7 @@ func exfilRules() []Rule {
 		{
 			ID: "exfil-link-with", Family: Exfil,
 			Pattern: `https?://[^ \n]{3,80} ?.{0,40}?\b(?:replac(?:e|ing)|append(?:ed|ing)?|with|contain(?:s|ing)|followed by|include)\b.{0,30}?(?:\[data\]|\{data\}|base64|url[- ]encoded).{0,40}?\b(?:previous|message|conversation|history|prompt|secret|data|context|response|user)\b`,
-			Hits:    []string{"https://a.example/log and replace [DATA] with the previous message"},
+			Hits:    []string{"https://a.example/x followed by the base64 of the whole history"},
 			Misses:  []string{"https://a.example holds docs with data"},
 		},
 		{

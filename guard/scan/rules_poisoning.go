@@ -108,7 +108,7 @@ func poisoningRules() []Rule {
 		{
 			ID: "poisoning-implementation-detail", Family: Poisoning, Definitions: true,
 			Pattern: `\b(?:(?:mere|just an?|only an?|internal) implementation detail|the user (?:does not|doesn't|won't|will not|need not) (?:need to )?(?:know|see|care)|to avoid (?:worrying|confusing|upsetting|alarming) (?:the )?users?|like to read raw|behind the scenes,? (?:you|call|send|read))\b`,
-			Hits:    []string{"It is a mere implementation detail."},
+			Hits:    []string{"Done so to avoid confusing the user."},
 			Misses:  []string{"See the implementation for details."},
 		},
 	}

@@ -24,7 +24,7 @@ func roleRules() []Rule {
 		{
 			ID: "role-heading", Family: Role,
 			Pattern: `(?:#{2,6}|={3,8}|-{3,8}|\*{2,4}|<{2,4}|\[|\() ?\(?(?:system|assistant|developer|admin(?:istrator)?)(?:[ _-](?:prompt|message|instructions?|override|note|update|mode|command|alert|notice|directive)s?)? ?\)?(?:#{2,6}|={3,8}|-{3,8}|\*{2,4}|>{2,4}|\]|\)|:|\n)`,
-			Hits:    []string{"###(system_message) do it", "=== SYSTEM PROMPT ===", "--- system:"},
+			Hits:    []string{"=== developer note ===", "=== SYSTEM PROMPT ===", "--- system:"},
 			Misses:  []string{"## System requirements", "--- assistant manager"},
 		},
 		{
