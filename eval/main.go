@@ -7,10 +7,12 @@
 //	go run ./eval schemas FILE
 //	go run ./eval bfcl TOOLS CALLS
 //	go run ./eval shell FILE
+//	go run ./eval injections FILE
 package main
 
 import (
 	"bufio"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +37,7 @@ func programs() []program {
 		{"schemas", "FILE", schemas},
 		{"bfcl", "TOOLS CALLS", bfcl},
 		{"shell", "FILE", shellCommands},
+		{"injections", "FILE", injections},
 	}
 }
 
@@ -85,15 +88,21 @@ func usage(w io.Writer) {
 	}
 }
 
-// readLines decodes a file of JSON lines.
+// readLines decodes a file of JSON lines, compressed if its name says so.
 func readLines[T any](path string) ([]T, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	var in io.Reader = bufio.NewReader(f)
+	if strings.HasSuffix(path, ".gz") {
+		if in, err = gzip.NewReader(in); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
 	var rows []T
-	dec := json.NewDecoder(bufio.NewReader(f))
+	dec := json.NewDecoder(in)
 	for {
 		var row T
 		if err := dec.Decode(&row); errors.Is(err, io.EOF) {

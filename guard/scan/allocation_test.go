@@ -1,0 +1,14 @@
+//go:build !race
+
+package scan
+
+import "testing"
+
+func TestNothingAllocated(t *testing.T) {
+	s := scanner(t)
+	for _, text := range []string{ordinaryText, "", "naïve café", `{"a":"b\nc \u2019 d"}`} {
+		if n := testing.AllocsPerRun(100, func() { s.Scan([]byte(text)) }); n > 1 { // the conversion is one
+			t.Errorf("%q: got %v allocations, want none", head([]byte(text)), n-1)
+		}
+	}
+}

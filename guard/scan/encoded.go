@@ -1,0 +1,216 @@
+package scan
+
+import (
+	"bytes"
+	"encoding/base64"
+	"unicode/utf8"
+)
+
+// Shortest runs that are looked at as text in an encoding.
+const (
+	shortBase64 = 20
+	shortHex    = 24
+	shortGroups = 6
+)
+
+// encodedRun decodes a run of base64, hexadecimal or binary that begins at
+// src[i] and reads as text, adds what it says, and returns its size; else 0.
+func (n *normal) encodedRun(src []byte, i, base int) int {
+	if n.depth >= depths || i > 0 && base64Byte[src[i-1]] {
+		return 0
+	}
+	text, size, name := decodeRun(src[i:])
+	if size == 0 {
+		return 0
+	}
+	if n.depth == 0 {
+		n.lo, n.hi = base+i, base+i+size
+	}
+	n.depth++
+	start := len(n.text)
+	word, mixed := n.word, n.mixed
+	n.space('\n', 0, 0)
+	n.add(text, 0)
+	n.space('\n', 0, 0)
+	n.word, n.mixed = word, mixed
+	n.depth--
+	if n.depth == 0 {
+		n.decoded = append(n.decoded, run{start, len(n.text), name})
+	}
+	return size
+}
+
+// decodeRun decodes what src begins with; size 0 if it is no encoded text.
+func decodeRun(src []byte) (text []byte, size int, name string) {
+	if size := groups(src, 8, 2); size > 0 {
+		return ungroup(src[:size], 8, 2), size, "binary"
+	}
+	if size := groups(src, 2, 16); size > 0 {
+		if text := ungroup(src[:size], 2, 16); readable(text) {
+			return text, size, "hex"
+		}
+	}
+	end, hexadecimal := 0, true
+	for end < len(src) && base64Byte[src[end]] {
+		hexadecimal = hexadecimal && digit(src[end]) >= 0
+		end++
+	}
+	if hexadecimal && end >= shortHex && end%2 == 0 && readableHex(src[:16]) {
+		if text := ungroup(src[:end], 2, 16); readable(text) {
+			return text, end, "hex"
+		}
+	}
+	if end < shortBase64 || !readableStart(src) {
+		return nil, 0, ""
+	}
+	whole := src[:end]
+	if end%4 == 1 {
+		whole = src[:end-1]
+	}
+	text = make([]byte, base64.RawStdEncoding.DecodedLen(len(whole)))
+	got, err := base64.RawStdEncoding.Decode(text, standard(whole))
+	if text = text[:got]; err != nil && got < len(whole)/2 || !readable(text) {
+		return nil, 0, ""
+	}
+	for end < len(src) && src[end] == '=' && end < len(whole)+4 {
+		end++
+	}
+	return text, end, "base64"
+}
+
+// base64Byte: of the alphabets of base64.
+var base64Byte = base64Bytes() //nolint:gochecknoglobals // a table that nothing changes, read for each byte
+
+func base64Bytes() (is [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_") {
+		is[c] = true
+	}
+	return is
+}
+
+// standard writes the alphabet for addresses as the usual one.
+func standard(src []byte) []byte {
+	out := make([]byte, len(src))
+	for i, c := range src {
+		switch c {
+		case '-':
+			c = '+'
+		case '_':
+			c = '/'
+		}
+		out[i] = c
+	}
+	return out
+}
+
+// readableStart reports whether the first 16 bytes of a run can be the base64
+// of text. It takes no memory: most runs are names and paths.
+func readableStart(src []byte) bool {
+	if len(src) < 16 {
+		return false
+	}
+	var v uint32
+	for i, c := range src[:16] {
+		v = v<<6 | uint32(sextet(c))
+		if i%4 == 3 {
+			for shift := 16; shift >= 0; shift -= 8 {
+				if b := byte(v >> shift); b < ' ' && b != '\n' && b != '\t' && b != '\r' || b == 0x7f || b >= 0xf5 { //nolint:gosec // the byte there
+					return false
+				}
+			}
+			v = 0
+		}
+	}
+	return true
+}
+
+func sextet(c byte) byte {
+	switch {
+	case 'A' <= c && c <= 'Z':
+		return c - 'A'
+	case 'a' <= c && c <= 'z':
+		return c - 'a' + 26
+	case '0' <= c && c <= '9':
+		return c - '0' + 52
+	case c == '+' || c == '-':
+		return 62
+	default:
+		return 63
+	}
+}
+
+func readableHex(src []byte) bool {
+	for i := 0; i+1 < len(src); i += 2 {
+		if b := digit(src[i])<<4 | digit(src[i+1]); b < ' ' && b != '\n' && b != '\t' && b != '\r' || b >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// readable: valid, and nearly all letters and what stands between words.
+func readable(text []byte) bool {
+	if len(text) < shortGroups || !utf8.Valid(text) {
+		return false
+	}
+	odd := 0
+	for _, b := range text {
+		if b < ' ' && b != '\n' && b != '\t' && b != '\r' || b == 0x7f {
+			return false
+		}
+		if b < utf8.RuneSelf && b > ' ' && !wordByte(b) && b != '.' && b != ',' && b != '\'' {
+			odd++
+		}
+	}
+	return odd*3 <= len(text)
+}
+
+// groups is the size of a run of at least six groups of digits, one space
+// apart, at the start of src; else 0.
+func groups(src []byte, digits, base int) int {
+	at, count := 0, 0
+	for {
+		if _, ok := number(src, at, digits, base); !ok {
+			break
+		}
+		count++
+		at += digits
+		if at+1 >= len(src) || src[at] != ' ' {
+			break
+		}
+		at++
+	}
+	if at > 0 && at <= len(src) && src[at-1] == ' ' {
+		at--
+	}
+	if count < shortGroups || at < len(src) && (wordByte(src[at]) || digit(src[at]) >= 0) {
+		return 0
+	}
+	// Text has spaces; and they are what it is noticed by (see deepWords).
+	blank := []byte("00100000")
+	if base == 16 {
+		blank = []byte(" 20 ")
+	}
+	if !bytes.Contains(src[:at], blank) {
+		return 0
+	}
+	return at
+}
+
+// ungroup reads digits as bytes, with or without spaces between.
+func ungroup(src []byte, digits, base int) []byte {
+	var out []byte
+	for at := 0; at < len(src); {
+		if src[at] == ' ' {
+			at++
+			continue
+		}
+		v, ok := number(src, at, digits, base)
+		if !ok {
+			break
+		}
+		out = append(out, byte(v)) //nolint:gosec // at most 255
+		at += digits
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+package scan
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// foldRune adds a character in its compatibility form, in lower case, without
+// accents.
+func foldRune(to []byte, r rune) []byte {
+	switch {
+	case 0x2010 <= r && r <= 0x2015 || r == 0x2212:
+		return append(to, '-')
+	case 0x2018 <= r && r <= 0x201b || r == 0x2032:
+		return append(to, '\'')
+	case 0x201c <= r && r <= 0x201f || r == 0x2033:
+		return append(to, '"')
+	case 0x1f1e6 <= r && r <= 0x1f1ff: // letters that flags are made of
+		return append(to, byte('a'+r-0x1f1e6))
+	case 0x1f150 <= r && r <= 0x1f169: // letters in black circles
+		return append(to, byte('a'+r-0x1f150))
+	case 0x1f170 <= r && r <= 0x1f189: // letters in black squares
+		return append(to, byte('a'+r-0x1f170))
+	}
+	if b := smallCapital(r); b != 0 {
+		return append(to, b)
+	}
+	var enc [utf8.UTFMax]byte
+	whole := enc[:utf8.EncodeRune(enc[:], r)]
+	if d := norm.NFKD.Properties(whole).Decomposition(); d != nil {
+		whole = d
+	}
+	for len(whole) > 0 {
+		r, size := utf8.DecodeRune(whole)
+		whole = whole[size:]
+		if !accent(r) {
+			to = utf8.AppendRune(to, unicode.ToLower(r))
+		}
+	}
+	return to
+}
+
+// accent: a mark that Latin and kana letters can do without. Marks of other
+// scripts are letters of their words.
+func accent(r rune) bool {
+	return 0x300 <= r && r <= 0x36f || 0x1ab0 <= r && r <= 0x1aff || 0x20d0 <= r && r <= 0x20ff || r == 0x3099 || r == 0x309a
+}
+
+// lookAlike is the Latin letter that a Cyrillic, Greek or Armenian one is drawn
+// like, or 0.
+func lookAlike(r rune) byte {
+	const (
+		others = "аАеЕоОрРсСхХуУіІјЈѕЅкКмМтТвВнНԁһԛԝӏαΑεΕοΟρΡιΙκΚνΝτΤυΥΗΜΒΧΖγսոցօ"
+		latin  = "aAeEoOpPcCxXyYiIjJsSkKmMtTbBhHdhqwlaAeEoOpPiIkKvNtTuYHMBXZyungo"
+	)
+	if r < 0x370 || r > 0x58f {
+		return 0
+	}
+	at := strings.IndexRune(others, r)
+	if at < 0 {
+		return 0
+	}
+	return latin[at/2] // each of the others is two bytes long
+}
+
+// smallCapital is the letter that a small capital stands for, or 0.
+func smallCapital(r rune) byte {
+	const (
+		small = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢɑɡɩ"
+		latin = "abcdefghijklmnoprstuvwyzagi"
+	)
+	if r < 0x250 || r > 0xa7ff || r > 0x2ff && r < 0x1d00 || r > 0x1d7f && r < 0xa730 {
+		return 0
+	}
+	i := 0
+	for _, s := range small {
+		if s == r {
+			return latin[i]
+		}
+		i++
+	}
+	return 0
+}

@@ -1,0 +1,119 @@
+package scan
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// hide adds findings for invisible text.
+func (w *scratch) hide(text []byte) {
+	eachInvisible(text, func(start, end int, rule string) {
+		if rule != "" {
+			w.add(Finding{Rule: rule, Family: Hidden, Start: w.base + start, End: w.base + end})
+		}
+	})
+}
+
+// eachInvisible calls fn for each run of characters that show nothing and that
+// no script or emoji needs. rule names why it is a finding; where that is
+// empty, the run is only good for stripping.
+//
+// A run is kept or goes as a whole: so what is left is kept the next time, too.
+func eachInvisible(text []byte, fn func(start, end int, rule string)) {
+	before := rune(0)
+	for i := 0; i < len(text); {
+		if text[i] < utf8.RuneSelf {
+			before = rune(text[i])
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if !invisible(r) {
+			before = r
+			i += size
+			continue
+		}
+		var c census
+		start := i
+		for i < len(text) {
+			r, size := utf8.DecodeRune(text[i:])
+			if !invisible(r) {
+				break
+			}
+			c.count(r)
+			i += size
+		}
+		after := rune(0)
+		if i < len(text) {
+			after, _ = utf8.DecodeRune(text[i:])
+		}
+		if !c.needed(before, after) {
+			fn(start, i, c.rule(before, after))
+		}
+	}
+}
+
+// census is what a run of invisible characters is made of.
+type census struct {
+	all, tags, overrides, variations, zero int
+	first, last                            rune
+}
+
+func (c *census) count(r rune) {
+	c.all++
+	if c.all == 1 {
+		c.first = r
+	}
+	c.last = r
+	switch {
+	case isTag(r):
+		c.tags++
+	case r == 0x202d || r == 0x202e:
+		c.overrides++
+	case variation(r):
+		c.variations++
+	case 0x200b <= r && r <= 0x200d || r == 0x2060 || r == 0xfeff:
+		c.zero++
+	}
+}
+
+// needed reports whether a script or an emoji is written so.
+func (c *census) needed(before, after rune) bool {
+	joiner := c.last == 0x200c || c.last == 0x200d
+	switch {
+	case before == 0x1f3f4 && c.tags == c.all && c.last == tagBase+0x7f:
+		return 3 <= c.all && c.all <= 8 // the flag of a region
+	case c.all == 2 && c.variations == 1 && joiner:
+		return pictograph(before) && pictograph(after)
+	case c.all > 1 || c.tags > 0 || c.overrides > 0:
+		return false
+	case c.variations == 1:
+		return before > ' '
+	case joiner:
+		return joined(before, after)
+	default: // marks of direction, fillers
+		return rightToLeft(before) || rightToLeft(after) || shaped(before) ||
+			unicode.Is(unicode.Hangul, before) || unicode.Is(unicode.Hangul, after)
+	}
+}
+
+func rightToLeft(r rune) bool {
+	return r >= 0x590 && unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko)
+}
+
+// rule names what is wrong with a run, or "".
+func (c *census) rule(before, after rune) string {
+	inWord := before < utf8.RuneSelf && after < utf8.RuneSelf && unicode.IsLetter(before) && unicode.IsLetter(after)
+	switch {
+	case c.tags > 0:
+		return "hidden-tags"
+	case c.overrides > 0:
+		return "hidden-direction"
+	case c.variations > 2:
+		return "hidden-variations"
+	case c.zero > 0 && inWord || c.zero > 3:
+		return "hidden-zero-width"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,162 @@
+package scan
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// Stripping is what a Stream takes out of what is written to it.
+type Stripping int
+
+// Ways of stripping.
+const (
+	StripNothing  Stripping = iota // everything passes at once
+	StripUnseen                    // as StripInvisible: holds back a few bytes
+	StripFindings                  // as Strip: holds back a window
+)
+
+// longRun is how many bytes of an invisible run decide what becomes of it.
+const longRun = 256
+
+// Stream scans a text that comes in pieces. However it is cut, findings and
+// what passes are the same as for the whole. It is for one writer.
+type Stream struct {
+	s     *Scanner
+	strip Stripping
+
+	buf   []byte // of the scan: the window that is filled
+	at    int    // where the new part of that window begins
+	found []Finding
+
+	held []byte // of stripping
+	out  []byte
+}
+
+// Stream begins one.
+func (s *Scanner) Stream(strip Stripping) *Stream { return &Stream{s: s, strip: strip} }
+
+// Write takes the next piece and gives what passes now. It is valid until the
+// next call.
+func (st *Stream) Write(p []byte) []byte {
+	st.feed(p)
+	st.out = st.out[:0]
+	switch st.strip {
+	case StripUnseen:
+		st.unseen(p, false)
+	case StripFindings:
+		st.windows(p, false)
+	default:
+		st.out = append(st.out, p...)
+	}
+	return st.out
+}
+
+// Close gives what was held back.
+func (st *Stream) Close() []byte {
+	if len(st.buf) > min(st.at, overlap) || st.at == 0 {
+		st.scan()
+	}
+	st.out = st.out[:0]
+	switch st.strip {
+	case StripUnseen:
+		st.unseen(nil, true)
+	case StripFindings:
+		st.windows(nil, true)
+	default:
+	}
+	return st.out
+}
+
+// Findings are those so far; after Close, all.
+func (st *Stream) Findings() []Finding { return st.found }
+
+// feed fills windows and scans those that are full.
+func (st *Stream) feed(p []byte) {
+	for len(p) > 0 {
+		n := min(len(p), min(st.at, overlap)+step-len(st.buf))
+		st.buf = append(st.buf, p[:n]...)
+		p = p[n:]
+		if len(st.buf) == min(st.at, overlap)+step {
+			st.scan()
+			st.at += step
+			st.buf = append(st.buf[:0], st.buf[len(st.buf)-overlap:]...)
+		}
+	}
+}
+
+func (st *Stream) scan() {
+	if st.s.texts == nil {
+		if len(st.found) == 0 {
+			st.found = []Finding{{Rule: errNoRules.Error(), Family: Unfinished}}
+		}
+		return
+	}
+	w := st.s.scratch()
+	defer st.s.pool.Put(w)
+	st.found = w.window(st.s.texts, st.buf, st.at, st.found)
+}
+
+// unseen passes on what is decided, without what shows nothing. What is held
+// begins with a character that shows: whether the next is needed depends on it.
+func (st *Stream) unseen(p []byte, last bool) {
+	for len(p) > 0 || last {
+		n := min(len(p), 4*longRun)
+		st.held, p = append(st.held, p[:n]...), p[n:]
+		if last {
+			st.pass(len(st.held))
+			return
+		}
+		st.pass(decided(st.held))
+		if len(st.held) > 2*longRun {
+			// Only invisible text is that long without one that shows; a run of
+			// it that is more than a few characters goes as a whole.
+			head, tail := longRun, len(st.held)-longRun
+			for !utf8.RuneStart(st.held[head]) {
+				head--
+			}
+			for !utf8.RuneStart(st.held[tail]) {
+				tail--
+			}
+			st.held = append(st.held[:head], st.held[tail:]...)
+		}
+	}
+}
+
+// pass lets the first n bytes of what is held go; what follows is looked at
+// with them.
+func (st *Stream) pass(n int) {
+	kept := 0
+	eachInvisible(st.held, func(start, end int, _ string) {
+		if end <= n {
+			st.out = append(st.out, st.held[kept:start]...)
+			kept = end
+		}
+	})
+	st.out = append(st.out, st.held[kept:n]...)
+	st.held = append(st.held[:0], st.held[n:]...)
+}
+
+// windows strips full windows; the end of each is looked at again with the next.
+func (st *Stream) windows(p []byte, last bool) {
+	if st.s.texts == nil {
+		if last {
+			st.out = append(st.out, removed...)
+		}
+		return
+	}
+	for {
+		n := min(len(p), (step+overlap)-min(len(st.held), (step+overlap)))
+		st.held, p = append(st.held, p[:n]...), p[n:]
+		if len(st.held) < (step + overlap) {
+			break
+		}
+		clean := bytes.Clone(st.s.clean(st.held))
+		n = max(0, len(clean)-overlap)
+		st.out = append(st.out, clean[:n]...)
+		st.held = append(st.held[:0], clean[n:]...)
+	}
+	if last {
+		st.out = append(st.out, st.s.clean(st.held)...)
+		st.held = nil
+	}
+}
