@@ -1,0 +1,351 @@
+package guard
+
+import (
+	"strings"
+	"time"
+)
+
+// What an index keeps of the results of a session, all together at most about
+// 2 MB, whatever they hold. What is too much is forgotten in steps, oldest first:
+// the text goes, so that only copies of minRun and more are still found; then the
+// fingerprints; then that there was a result. That untrusted content or private
+// data stands in the session is never forgotten.
+const (
+	gram   = 16                // bytes that one fingerprint stands for
+	window = 17                // fingerprints of which at least one is kept
+	minRun = gram + window - 1 // the shortest copy that is always found
+
+	maxRead  = 1 << 20   // bytes of one result that are looked at
+	maxEach  = 128 << 10 // bytes of one result that are kept as text
+	maxText  = 512 << 10 // bytes of all texts, in both forms
+	maxMarks = 16 << 10  // fingerprints of a generation; there are two
+	maxItems = 512       // results
+
+	// A result with more than this many is sampled more thinly: only longer copies
+	// are always found.
+	maxMarksEach = 8 << 10
+)
+
+// item is one result that arguments may be copied from.
+type item struct {
+	place
+	call                         string
+	untrusted, sensitive, secret bool
+	at                           []string // hosts and addresses the call went to
+
+	original, text string // as it was, and in its form; "": forgotten
+}
+
+// mark is where a fingerprint stands.
+type mark struct{ item, at uint32 }
+
+// index finds what came from earlier results.
+type index struct {
+	items    []*item
+	gone     uint32 // items that are forgotten: the first one's number
+	kept     int    // bytes of texts
+	now, old map[uint64]mark
+}
+
+// add takes a result in.
+func (x *index) add(n *item, text string) {
+	text = text[:min(len(text), maxRead)]
+	all := formsOf(text)
+	n.original, n.text = keep(text), keep(all)
+	x.items = append(x.items, n)
+	if len(x.items) > maxItems {
+		x.forget(x.items[0])
+		x.items[0] = nil
+		x.items = x.items[1:]
+		x.gone++
+	}
+	x.kept += len(n.original) + len(n.text)
+	for i := 0; x.kept > maxText && i < len(x.items)-1; i++ {
+		x.forget(x.items[i])
+	}
+	number := x.gone + uint32(len(x.items)) - 1 //nolint:gosec // 4 billion results of one session are not reached
+	wide := max(window, 2*len(all)/maxMarksEach)
+	winnow(all, wide, func(hash uint64, at int) {
+		if x.now == nil {
+			x.now = make(map[uint64]mark)
+		}
+		x.now[hash] = mark{number, uint32(at)} //nolint:gosec // below maxRead and what is decoded of it
+		if len(x.now) >= maxMarks {
+			x.old, x.now = x.now, nil
+		}
+	})
+}
+
+func (x *index) forget(n *item) {
+	x.kept -= len(n.original) + len(n.text)
+	n.original, n.text = "", ""
+}
+
+// keep is as much of a text as is kept. It shares nothing with what was cut off.
+func keep(s string) string {
+	if len(s) > maxEach {
+		return strings.Clone(s[:maxEach])
+	}
+	return s
+}
+
+// formsOf is a text in its form, then what stands encoded in it, each ended by a
+// byte that no form has.
+func formsOf(s string) string {
+	plain, _ := unescape(s, false)
+	f := fold(plain, nil)
+	codes := encoded(plain)
+	if len(codes) == 0 {
+		return f.text
+	}
+	var b strings.Builder
+	b.WriteString(f.text)
+	for _, h := range codes {
+		b.WriteByte(0)
+		b.WriteString(formOf(h.text, false).text)
+	}
+	return b.String()
+}
+
+// of is the item of a mark; nil: forgotten.
+func (x *index) of(m mark) *item {
+	if m.item < x.gone {
+		return nil
+	}
+	return x.items[m.item-x.gone]
+}
+
+// roll calls f with the hash of each run of gram bytes, and where it begins, until
+// f says no.
+func roll(s string, f func(hash uint64, at int) bool) {
+	const base = 0x9E3779B97F4A7C15
+	out := uint64(1)
+	for range gram {
+		out *= base
+	}
+	var h uint64
+	for i := range len(s) {
+		h = h*base + uint64(s[i]) + 1
+		if i >= gram {
+			h -= out * (uint64(s[i-gram]) + 1)
+		}
+		if i >= gram-1 {
+			mixed := h ^ h>>29
+			mixed *= 0xBF58476D1CE4E5B9
+			if !f(mixed^mixed>>32, i-gram+1) {
+				return
+			}
+		}
+	}
+}
+
+// winnow picks fingerprints, at least one of each wide that follow each other: two
+// texts with a common run of gram+wide-1 bytes have one in common.
+func winnow(s string, wide int, pick func(hash uint64, at int)) {
+	type print struct {
+		hash uint64
+		at   int
+	}
+	var queue []print // hashes rise from front to back
+	last := -1
+	roll(s, func(hash uint64, at int) bool {
+		for len(queue) > 0 && queue[len(queue)-1].hash >= hash {
+			queue = queue[:len(queue)-1]
+		}
+		queue = append(queue, print{hash, at})
+		if queue[0].at <= at-wide {
+			queue = queue[1:]
+		}
+		if at >= wide-1 && queue[0].at != last {
+			last = queue[0].at
+			pick(queue[0].hash, last)
+		}
+		return true
+	})
+}
+
+// hit is a part of an argument that came from a result.
+type hit struct {
+	from       *item
+	how        Match
+	start, end int
+}
+
+// The shortest values that say anything about where they came from: as they are,
+// between borders of words, and in their form, which has no borders.
+const (
+	minExact  = 6
+	minNormal = 8
+	minToken  = 8
+	maxHits   = 16 // for one argument
+)
+
+// matcher looks for what came from earlier results in the arguments of one call.
+type matcher struct {
+	*index
+	own    func(text string) bool // in its form: the person wrote it
+	values int                    // that may still be looked for in all texts
+}
+
+// match is where the parts of one argument came from.
+func (m *matcher) match(arg string) []hit {
+	if len(m.items) == 0 {
+		return nil
+	}
+	arg = arg[:min(len(arg), maxRead)]
+	plain, at := unescape(arg, true)
+	f := fold(plain, at)
+	hits := m.whole(arg, f.text, len(arg))
+	if hits == nil {
+		hits = append(m.tokens(arg), m.runs(f)...)
+	}
+	for _, h := range encoded(plain) {
+		start, end := int(at[h.start]), int(at[h.end])
+		hits = append(hits, m.inside(h.text, start, end, 1)...)
+	}
+	return hits[:min(len(hits), maxHits)]
+}
+
+// inside is match for text that stands encoded in an argument.
+func (m *matcher) inside(text string, start, end, deeper int) []hit {
+	plain, _ := unescape(text, true)
+	f := formOf(text, true)
+	found := m.whole("", f.text, 0)
+	if found == nil {
+		found = m.runs(f)
+	}
+	for i := range found {
+		found[i].start, found[i].end = start, end
+	}
+	if deeper > 0 {
+		for _, h := range encoded(plain) {
+			found = append(found, m.inside(h.text, start, end, deeper-1)...)
+		}
+	}
+	return found
+}
+
+// whole looks for a value as it stands, newest result first.
+func (m *matcher) whole(value, text string, end int) []hit {
+	if len(text) < minExact || isDate(value) || m.own(text) {
+		return nil
+	}
+	if m.values--; m.values < 0 {
+		return nil // long ones are found by their fingerprints
+	}
+	var hits []hit
+	for i := len(m.items) - 1; i >= 0 && len(hits) < maxHits; i-- {
+		switch n := m.items[i]; {
+		case len(value) >= minExact && wordIn(n.original, value):
+			hits = append(hits, hit{n, Exact, 0, end})
+		case len(text) >= minNormal && strings.Contains(n.text, text):
+			hits = append(hits, hit{n, Normalised, 0, end})
+		}
+	}
+	return hits
+}
+
+// tokens looks for the words of an argument that are made to be copied: addresses,
+// links, numbers of accounts. A text that is put in other words still holds them.
+func (m *matcher) tokens(arg string) []hit {
+	var hits []hit
+	for start := 0; start < len(arg) && len(hits) < maxHits; {
+		end := strings.IndexAny(arg[start:], " \t\r\n\"'<>()[]{},;|`")
+		if end < 0 {
+			end = len(arg) - start
+		}
+		word := strings.TrimRight(arg[start:start+end], ".:!?")
+		if len(word) >= minToken && len(word) < len(arg) && strings.ContainsAny(word, "@./0123456789") {
+			for _, h := range m.whole(word, formOf(word, false).text, len(word)) {
+				h.start, h.end = start, start+len(word)
+				hits = append(hits, h)
+			}
+		}
+		start += end + 1
+	}
+	return hits
+}
+
+// runs looks for long parts by their fingerprints.
+func (m *matcher) runs(f form) []hit {
+	var hits []hit
+	next := 0
+	roll(f.text, func(hash uint64, i int) bool {
+		if i < next {
+			return true
+		}
+		at, ok := m.now[hash]
+		if !ok {
+			at, ok = m.old[hash]
+		}
+		if !ok {
+			return true
+		}
+		n := m.of(at)
+		if n == nil {
+			return true
+		}
+		from, to := i, i+gram
+		if int(at.at)+gram <= len(n.text) { // else the text is gone, and the print must do
+			from, to = common(f.text, n.text, i, int(at.at))
+			if to-from < minRun {
+				return true
+			}
+		}
+		if m.own(f.text[from:to]) {
+			return true
+		}
+		start, end := f.span(from, to)
+		hits = append(hits, hit{n, Substring, start, end})
+		next = to
+		return len(hits) < maxHits
+	})
+	return hits
+}
+
+// common is the longest run around a[i] that equals the one around b[j].
+func common(a, b string, i, j int) (from, to int) {
+	from, to = i, i
+	for k := j; from > 0 && k > 0 && a[from-1] == b[k-1]; k-- {
+		from--
+	}
+	for k := j; to < len(a) && k < len(b) && a[to] == b[k]; k++ {
+		to++
+	}
+	return from, to
+}
+
+// wordIn reports whether a word stands in a text, with no letter or digit right
+// before or behind it.
+func wordIn(text, word string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(word)
+		if (i == 0 || !(wordByte(text[i-1]) && wordByte(word[0]))) && (end == len(text) || !(wordByte(text[end]) && wordByte(word[len(word)-1]))) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+func wordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
+}
+
+// isDate reports whether a value is a day or a time: it is worked out from many
+// things, and says nothing about where it came from.
+func isDate(s string) bool {
+	if len(s) > 25 || s == "" || s[0] < '0' || s[0] > '9' {
+		return false
+	}
+	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", time.DateTime, time.RFC3339, "2006-01-02T15:04", "2006-01-02T15:04:05", "02.01.2006", "01/02/2006"} {
+		if _, err := time.Parse(layout, s); err == nil {
+			return true
+		}
+	}
+	return false
+}
