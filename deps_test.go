@@ -46,7 +46,7 @@ var architecture = map[string]arrows{
 	"e2e/hostile":          {},
 	"e2e/sdkserver":        {third: "github.com/modelcontextprotocol/go-sdk/mcp"},
 	"e2e/server":           {},
-	"eval":                 {ours: "schema shell tool"},
+	"eval":                 {ours: "guard schema shell tool"},
 	"examples":             {},
 	"examples/approvals":   {ours: ". policy store tool"},
 	"examples/asking":      {ours: ". audit policy tool"},
@@ -197,14 +197,14 @@ func TestCheckArrows(t *testing.T) {
 		".":      {ours: "tool"},
 		"tool":   {ours: "schema", tests: "eval"},
 		"schema": {third: "example.com/json"},
-		"eval":   {},
+		"eval":                 {ours: "guard schema shell tool"},
 	}
 	good := func() map[string]imports {
 		return map[string]imports{
 			".":      {code: []string{"fmt", module + "/tool"}},
 			"tool":   {code: []string{module + "/schema"}, tests: []string{module + "/tool", module + "/eval", "pgregory.net/rapid"}},
 			"schema": {code: []string{"example.com/json/text"}, tests: []string{"example.com/json"}},
-			"eval":   {},
+			"eval":                 {ours: "guard schema shell tool"},
 		}
 	}
 	tests := []struct {

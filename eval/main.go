@@ -7,6 +7,8 @@
 //	go run ./eval schemas FILE
 //	go run ./eval bfcl TOOLS CALLS
 //	go run ./eval shell FILE
+//	go run ./eval flow LABELS SEQUENCES
+//	go run ./eval flow-set SCENARIOS INJECTIONS
 package main
 
 import (
@@ -35,6 +37,8 @@ func programs() []program {
 		{"schemas", "FILE", schemas},
 		{"bfcl", "TOOLS CALLS", bfcl},
 		{"shell", "FILE", shellCommands},
+		{"flow", "LABELS SEQUENCES", flow},
+		{"flow-set", "SCENARIOS INJECTIONS", flowSet},
 	}
 }
 

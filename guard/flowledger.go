@@ -130,6 +130,9 @@ func (l *Ledger) Judge(r *tool.Request, exact bool) FlowVerdict {
 			leaks = append(leaks, h.from)
 		}
 	}
+	if external {
+		leaks = append(leaks, j.steered(&v)...)
+	}
 	if len(leaks) > 0 {
 		j.ask(&v, "a", placesOf(leaks))
 	}
@@ -217,8 +220,38 @@ func (j *judgement) copied(v *FlowVerdict) []hit {
 	return all
 }
 
-// maxCopied is how many copies are shown.
-const maxCopied = 64
+const (
+	maxCopied = 64 // copies that are shown
+	minPlace  = 3  // bytes of a destination that tell it from others
+)
+
+// steered are the untrusted results that a destination was taken from, however
+// short it is: then strangers chose where the call goes, and that is not content
+// on its way back to its source, be it the same server. What stands at the host it
+// came from is.
+func (j *judgement) steered(v *FlowVerdict) []*item {
+	var all []*item
+	for _, d := range j.to {
+		if len(d.value) < minPlace || d.key == "" && !d.outside || j.prompts.named(j.r, d, j.all) {
+			continue
+		}
+		for _, n := range slices.Backward(j.found.items) {
+			if !n.untrusted || slices.Contains(n.at, d.value) || !wordIn(n.original, d.value) {
+				continue
+			}
+			all = append(all, n)
+			c := Copied{
+				Argument: d.key, End: len(d.value), How: Exact,
+				Source: n.source, Tool: n.tool, Call: n.call, Untrusted: true, Sensitive: n.sensitive,
+			}
+			if len(v.Copied) < maxCopied && !slices.ContainsFunc(v.Copied, func(o Copied) bool { return o.Call == c.Call && strings.HasPrefix(o.Argument, c.Argument) }) {
+				v.Copied = append(v.Copied, c)
+			}
+			break
+		}
+	}
+	return all
+}
 
 // ownSource reports whether content would only go back to where it came from: to
 // the same server or host. An address of others that the server would pass it on
