@@ -131,17 +131,18 @@ func (l *Ledger) Judge(r *tool.Request, exact bool) FlowVerdict {
 		}
 	}
 	if external {
+		j.leads = links(j.all)
 		leaks = append(leaks, j.steered(&v)...)
 	}
 	if len(leaks) > 0 {
-		j.ask(&v, "a", placesOf(leaks))
+		j.ask(&v, "a", slices.Concat(j.to, j.leads), placesOf(leaks))
 	}
 	standing := slices.Concat(l.untrusted, l.private)
 	if external && j.wayOut() && len(l.untrusted) > 0 && len(l.private) > 0 && (!exact || l.secret) {
-		j.ask(&v, "b", standing)
+		j.ask(&v, "b", j.to, standing)
 	}
 	if len(l.untrusted) > 0 && !exact && (f.Has(r, Destructive) || f.Has(r, Credential)) {
-		j.ask(&v, "c", l.untrusted)
+		j.ask(&v, "c", j.to, l.untrusted)
 	}
 	return v
 }
@@ -200,6 +201,9 @@ type judgement struct {
 	r   *tool.Request
 	all []leaf
 	to  []destination
+	// leads are links in what is sent that untrusted results brought: whoever gets
+	// it, a person or a program that shows pictures, is led there.
+	leads []destination
 }
 
 // copied finds what came from earlier results, and says so in the verdict.
@@ -231,7 +235,9 @@ const (
 // came from is.
 func (j *judgement) steered(v *FlowVerdict) []*item {
 	var all []*item
-	for _, d := range j.to {
+	leads := j.leads
+	j.leads = nil
+	for i, d := range slices.Concat(j.to, leads) {
 		if len(d.value) < minPlace || d.key == "" && !d.outside || j.prompts.named(j.r, d, j.all) {
 			continue
 		}
@@ -240,6 +246,9 @@ func (j *judgement) steered(v *FlowVerdict) []*item {
 				continue
 			}
 			all = append(all, n)
+			if i >= len(j.to) {
+				j.leads = append(j.leads, d)
+			}
 			c := Copied{
 				Argument: d.key, End: len(d.value), How: Exact,
 				Source: n.source, Tool: n.tool, Call: n.call, Untrusted: true, Sensitive: n.sensitive,
@@ -274,9 +283,9 @@ func (j *judgement) wayOut() bool {
 
 // ask adds a flow to the verdict, unless every destination is one that the person
 // named, has agreed to, or that the operator trusts with all that is in question.
-func (j *judgement) ask(v *FlowVerdict, flow string, from []place) {
+func (j *judgement) ask(v *FlowVerdict, flow string, to []destination, from []place) {
 	asked := false
-	for _, d := range j.to {
+	for _, d := range to {
 		key := flow + "\x00" + d.id(j.r)
 		trusted := j.agreed[key] || j.prompts.named(j.r, d, j.all) ||
 			!slices.ContainsFunc(from, func(p place) bool { return !j.Flow.trusts(p, j.r, d) })

@@ -142,17 +142,17 @@ func roll(s string, f func(hash uint64, at int) bool) {
 // winnow picks fingerprints, at least one of each wide that follow each other: two
 // texts with a common run of gram+wide-1 bytes have one in common.
 func winnow(s string, wide int, pick func(hash uint64, at int)) {
-	type print struct {
+	type picked struct {
 		hash uint64
 		at   int
 	}
-	var queue []print // hashes rise from front to back
+	var queue []picked // hashes rise from front to back
 	last := -1
 	roll(s, func(hash uint64, at int) bool {
 		for len(queue) > 0 && queue[len(queue)-1].hash >= hash {
 			queue = queue[:len(queue)-1]
 		}
-		queue = append(queue, print{hash, at})
+		queue = append(queue, picked{hash, at})
 		if queue[0].at <= at-wide {
 			queue = queue[1:]
 		}
@@ -325,7 +325,9 @@ func wordIn(text, word string) bool {
 		}
 		i += from
 		end := i + len(word)
-		if (i == 0 || !(wordByte(text[i-1]) && wordByte(word[0]))) && (end == len(text) || !(wordByte(text[end]) && wordByte(word[len(word)-1]))) {
+		before := i > 0 && wordByte(text[i-1]) && wordByte(word[0])
+		behind := end < len(text) && wordByte(text[end]) && wordByte(word[len(word)-1])
+		if !before && !behind {
 			return true
 		}
 		from = i + 1

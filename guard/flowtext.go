@@ -92,7 +92,7 @@ func unescape(s string, offsets bool) (text string, at []int32) {
 	if offsets {
 		at = make([]int32, len(s)+1)
 		for i := range at {
-			at[i] = int32(i) //nolint:gosec // texts are bounded far below
+			at[i] = int32(i)
 		}
 	}
 	for range escapeRounds {

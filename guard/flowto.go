@@ -162,21 +162,42 @@ func hostOf(s string) string {
 	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 }
 
+// links are the hosts of all links in the arguments of a call.
+func links(all []leaf) []destination {
+	var to []destination
+	for _, l := range all {
+		for _, h := range linksIn(l.value) {
+			if d := (destination{h, l.key, true}); h != "" && !slices.Contains(to, d) && len(to) < maxLinks {
+				to = append(to, d)
+			}
+		}
+	}
+	return to
+}
+
+// maxLinks are looked at in one value, and in one call.
+const maxLinks = 32
+
 // linksIn are the hosts of the links within a value such as a command.
 func linksIn(s string) []string {
 	var hosts []string
-	for rest := s; ; {
-		i := strings.Index(rest, "://")
-		if i < 0 || len(hosts) == 32 {
-			return hosts
+	for rest := s; len(hosts) < maxLinks; {
+		i, size := strings.Index(rest, "://"), 3
+		if w := strings.Index(rest, "www."); w >= 0 && (i < 0 || w < i) {
+			i, size = w, 0
 		}
-		rest = rest[i+3:]
-		end := strings.IndexAny(rest, " \t\r\n\"'<>|;)`")
+		if i < 0 {
+			break
+		}
+		rest = rest[i+size:]
+		end := strings.IndexAny(rest, " \t\r\n\"'<>|;,)`")
 		if end < 0 {
 			end = len(rest)
 		}
-		hosts = append(hosts, hostOf(rest[:end]))
+		hosts = append(hosts, hostOf(strings.TrimRight(rest[:end], ".:!?")))
+		rest = rest[end:]
 	}
+	return hosts
 }
 
 // word reports whether the last word of an argument's name is one of a list, in
