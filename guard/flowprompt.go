@@ -59,11 +59,28 @@ func (p *prompts) named(r *tool.Request, d destination, all []leaf) bool {
 	case d.outside:
 		return p.namedHost(d.value)
 	case d.key == "":
-		return len(all) > 0 && !slices.ContainsFunc(all, func(l leaf) bool { return !p.said(l.value) })
+		return p.gave(all)
 	case shortNumber(d.value):
 		return p.counted(d.value, append(wordsOf(r.Name), wordsOf(d.key)...))
 	}
-	return len(spaced(d.value)) > 1 && p.said(d.value)
+	value := strings.TrimLeft(d.value, "#@")
+	return len(spaced(value)) > 1 && p.said(value)
+}
+
+// gave reports whether every value stands in a prompt. Days, times and numbers are
+// written in many ways and carry little; they alone name nothing.
+func (p *prompts) gave(all []leaf) bool {
+	some := false
+	for _, l := range all {
+		if l.number || isDate(l.value) {
+			continue
+		}
+		if !p.said(l.value) {
+			return false
+		}
+		some = true
+	}
+	return some
 }
 
 // namedHost looks for an address between the borders of addresses: evil.com is

@@ -127,6 +127,9 @@ func destinationOf(l leaf) destination {
 	if a := address(l.value); a != "" {
 		return destination{a, l.key, true}
 	}
+	if word(l.key, hostWords()) && strings.Contains(l.value, ".") && !strings.ContainsFunc(l.value, unicode.IsSpace) {
+		return destination{hostOf(l.value), l.key, true} // a link without its scheme
+	}
 	return destination{l.value, l.key, false}
 }
 
@@ -235,6 +238,11 @@ func whereWords() []string {
 		url uri link href host hostname domain server endpoint webhook callback site website
 		account iban bic payee beneficiary user username member participant attendee invitee assignee collaborator reviewer contact phone
 		topic queue bucket repo repository remote destination target hotel restaurant company vendor merchant shop store supplier`)
+}
+
+// hostWords are those of them whose value begins with a host.
+func hostWords() []string {
+	return strings.Fields("url uri link href host hostname domain server endpoint webhook callback site website")
 }
 
 // contentWords are names of arguments that are what is sent, or how.
