@@ -17,7 +17,7 @@ const (
 
 	maxRead  = 1 << 20   // bytes of one result that are looked at
 	maxEach  = 128 << 10 // bytes of one result that are kept as text
-	maxText  = 512 << 10 // bytes of all texts, in both forms
+	maxText  = 768 << 10 // bytes of all texts, in both forms, with their sieves
 	maxMarks = 16 << 10  // fingerprints of a generation; there are two
 	maxItems = 512       // results
 
@@ -34,6 +34,7 @@ type item struct {
 	at                           []string // hosts and addresses the call went to
 
 	original, text string // as it was, and in its form; "": forgotten
+	sieve          sieve  // of text
 }
 
 // mark is where a fingerprint stands.
@@ -52,6 +53,7 @@ func (x *index) add(n *item, text string) {
 	text = text[:min(len(text), maxRead)]
 	all := formsOf(text)
 	n.original, n.text = keep(text), keep(all)
+	n.sieve = sieveOf(n.text)
 	x.items = append(x.items, n)
 	if len(x.items) > maxItems {
 		x.forget(x.items[0])
@@ -59,7 +61,7 @@ func (x *index) add(n *item, text string) {
 		x.items = x.items[1:]
 		x.gone++
 	}
-	x.kept += len(n.original) + len(n.text)
+	x.kept += n.size()
 	for i := 0; x.kept > maxText && i < len(x.items)-1; i++ {
 		x.forget(x.items[i])
 	}
@@ -77,9 +79,11 @@ func (x *index) add(n *item, text string) {
 }
 
 func (x *index) forget(n *item) {
-	x.kept -= len(n.original) + len(n.text)
-	n.original, n.text = "", ""
+	x.kept -= n.size()
+	n.original, n.text, n.sieve = "", "", nil
 }
+
+func (n *item) size() int { return len(n.original) + len(n.text) + 8*len(n.sieve) }
 
 // keep is as much of a text as is kept. It shares nothing with what was cut off.
 func keep(s string) string {
@@ -142,26 +146,66 @@ func roll(s string, f func(hash uint64, at int) bool) {
 // winnow picks fingerprints, at least one of each wide that follow each other: two
 // texts with a common run of gram+wide-1 bytes have one in common.
 func winnow(s string, wide int, pick func(hash uint64, at int)) {
-	type picked struct {
-		hash uint64
-		at   int
+	if len(s) < gram {
+		return
 	}
-	var queue []picked // hashes rise from front to back
-	last := -1
-	roll(s, func(hash uint64, at int) bool {
-		for len(queue) > 0 && queue[len(queue)-1].hash >= hash {
-			queue = queue[:len(queue)-1]
-		}
-		queue = append(queue, picked{hash, at})
-		if queue[0].at <= at-wide {
-			queue = queue[1:]
-		}
-		if at >= wide-1 && queue[0].at != last {
-			last = queue[0].at
-			pick(queue[0].hash, last)
-		}
+	hashes := make([]uint64, 0, len(s)-gram+1)
+	roll(s, func(hash uint64, _ int) bool {
+		hashes = append(hashes, hash)
 		return true
 	})
+	// What may still be the least of a window: rising, from head on.
+	queue := make([]int32, 0, len(hashes))
+	head, last := 0, -1
+	for at, hash := range hashes {
+		for len(queue) > head && hashes[queue[len(queue)-1]] >= hash {
+			queue = queue[:len(queue)-1]
+		}
+		queue = append(queue, int32(at)) //nolint:gosec // below twice maxRead
+		if int(queue[head]) <= at-wide {
+			head++
+		}
+		if first := int(queue[head]); at >= wide-1 && first != last {
+			last = first
+			pick(hashes[first], first)
+		}
+	}
+}
+
+// sieve says quickly that a text does not hold a value: it has a bit for each run
+// of minExact bytes of the text, and some for others.
+type sieve []uint64
+
+func sieveOf(s string) sieve {
+	size := 64
+	for size < 8*len(s) {
+		size *= 2
+	}
+	v := make(sieve, size/64)
+	for i := range len(s) - minExact + 1 {
+		bit := short(s[i:]) & uint64(size-1)
+		v[bit/64] |= 1 << (bit % 64)
+	}
+	return v
+}
+
+// may reports whether the text may hold a value of minExact bytes or more.
+func (v sieve) may(value string) bool {
+	mask := uint64(64*len(v) - 1)
+	for i := range min(len(value)-minExact+1, 16) {
+		if bit := short(value[i:]) & mask; v[bit/64]&(1<<(bit%64)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// short is the hash of the first minExact bytes.
+func short(s string) uint64 {
+	_ = s[minExact-1]
+	h := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40
+	h *= 0x9E3779B97F4A7C15
+	return h>>40 ^ h>>20
 }
 
 // hit is a part of an argument that came from a result.
@@ -236,6 +280,7 @@ func (m *matcher) whole(value, text string, end int) []hit {
 	var hits []hit
 	for i := len(m.items) - 1; i >= 0 && len(hits) < maxHits; i-- {
 		switch n := m.items[i]; {
+		case n.text == "" || !n.sieve.may(text):
 		case len(value) >= minExact && wordIn(n.original, value):
 			hits = append(hits, hit{n, Exact, 0, end})
 		case len(text) >= minNormal && strings.Contains(n.text, text):

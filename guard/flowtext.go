@@ -203,14 +203,19 @@ func codeByte(c byte) bool {
 }
 
 func decoded(run string) (string, bool) {
-	if b, err := hex.DecodeString(run); err == nil && readable(b) {
-		return string(b), true
+	if len(run)%2 == 0 && strings.Trim(run, "0123456789abcdefABCDEF") == "" {
+		if b, err := hex.DecodeString(run); err == nil && readable(b) {
+			return string(b), true
+		}
 	}
-	run = strings.NewReplacer("-", "+", "_", "/").Replace(run)
 	if len(run)%4 == 1 {
 		run = run[:len(run)-1] // cut
 	}
-	b, err := base64.RawStdEncoding.DecodeString(run)
+	code := base64.RawStdEncoding
+	if strings.ContainsAny(run, "-_") {
+		code = base64.RawURLEncoding
+	}
+	b, err := code.DecodeString(run)
 	return string(b), err == nil && readable(b)
 }
 

@@ -87,14 +87,14 @@ func destinations(r *tool.Request, label Label, all []leaf) []destination {
 		}
 	}
 	for _, l := range all {
-		carried := word(l.key, contentWords())
+		carried := word(l.key, contentWords)
 		switch {
 		case label.To != nil:
 			if slices.Contains(label.To, l.key) {
 				add(destinationOf(l))
 			}
 		case l.number || carried && len(l.value) > maxName:
-		case word(l.key, whereWords()):
+		case word(l.key, whereWords):
 			for _, part := range strings.FieldsFunc(l.value, func(r rune) bool { return r == ',' || r == ';' }) {
 				add(destinationOf(leaf{l.path, l.key, strings.TrimSpace(part), false}))
 			}
@@ -110,7 +110,7 @@ func destinations(r *tool.Request, label Label, all []leaf) []destination {
 		return to
 	}
 	for _, l := range all {
-		if label.To == nil && !word(l.key, contentWords()) && len(l.value) <= maxName && (!l.number || word(l.key, numberWords())) {
+		if label.To == nil && !word(l.key, contentWords) && len(l.value) <= maxName && (!l.number || word(l.key, numberWords)) {
 			add(destinationOf(l))
 		}
 	}
@@ -127,7 +127,7 @@ func destinationOf(l leaf) destination {
 	if a := address(l.value); a != "" {
 		return destination{a, l.key, true}
 	}
-	if word(l.key, hostWords()) && strings.Contains(l.value, ".") && !strings.ContainsFunc(l.value, unicode.IsSpace) {
+	if word(l.key, hostWords) && strings.Contains(l.value, ".") && !strings.ContainsFunc(l.value, unicode.IsSpace) {
 		return destination{hostOf(l.value), l.key, true} // a link without its scheme
 	}
 	return destination{l.value, l.key, false}
@@ -205,13 +205,13 @@ func linksIn(s string) []string {
 
 // word reports whether the last word of an argument's name is one of a list, in
 // one or many.
-func word(key string, words []string) bool {
+func word(key string, among func(string) bool) bool {
 	parts := wordsOf(key)
 	if len(parts) == 0 {
 		return false
 	}
 	last := parts[len(parts)-1]
-	return slices.Contains(words, last) || slices.Contains(words, strings.TrimSuffix(last, "s"))
+	return among(last) || among(strings.TrimSuffix(last, "s"))
 }
 
 // wordsOf splits a name such as user_email, userEmail or user-email.
@@ -233,25 +233,47 @@ func wordsOf(name string) []string {
 }
 
 // whereWords are names of arguments that say where data goes.
-func whereWords() []string {
-	return strings.Fields(`to recipient receiver cc bcc email mail address addressee channel room chat conversation thread group team
-		url uri link href host hostname domain server endpoint webhook callback site website
-		account iban bic payee beneficiary user username member participant attendee invitee assignee collaborator reviewer contact phone
-		topic queue bucket repo repository remote destination target hotel restaurant company vendor merchant shop store supplier`)
+func whereWords(w string) bool {
+	switch w {
+	case "to", "recipient", "receiver", "cc", "bcc", "email", "mail", "address", "addressee", "channel", "room", "chat", "conversation",
+		"thread", "group", "team", "url", "uri", "link", "href", "host", "hostname", "domain", "server", "endpoint", "webhook",
+		"callback", "site", "website", "account", "iban", "bic", "payee", "beneficiary", "user", "username", "member", "participant",
+		"attendee", "invitee", "assignee", "collaborator", "reviewer", "contact", "phone", "topic", "queue", "bucket", "repo",
+		"repository", "remote", "destination", "target", "hotel", "restaurant", "company", "vendor", "merchant", "shop", "store",
+		"supplier":
+		return true
+	}
+	return false
 }
 
 // hostWords are those of them whose value begins with a host.
-func hostWords() []string {
-	return strings.Fields("url uri link href host hostname domain server endpoint webhook callback site website")
+func hostWords(w string) bool {
+	switch w {
+	case "url", "uri", "link", "href", "host", "hostname", "domain", "server", "endpoint", "webhook", "callback", "site", "website":
+		return true
+	}
+	return false
 }
 
 // contentWords are names of arguments that are what is sent, or how.
-func contentWords() []string {
-	return strings.Fields(`body content text message msg subject title heading description desc comment note summary caption html markdown
-		data payload value amount sum price currency quantity size date day month year time start end begin until since deadline duration
-		limit count page offset sort order query q search filter format lang language locale timezone permission role priority status state
-		type kind color colour label tag password passphrase secret token key reason old new recurring attachment review rating answer`)
+func contentWords(w string) bool {
+	switch w {
+	case "body", "content", "text", "message", "msg", "subject", "title", "heading", "description", "desc", "comment", "note", "summary",
+		"caption", "html", "markdown", "data", "payload", "value", "amount", "sum", "price", "currency", "quantity", "size", "date",
+		"day", "month", "year", "time", "start", "end", "begin", "until", "since", "deadline", "duration", "limit", "count", "page",
+		"offset", "sort", "order", "query", "q", "search", "filter", "format", "lang", "language", "locale", "timezone", "permission",
+		"role", "priority", "status", "state", "type", "kind", "color", "colour", "label", "tag", "password", "passphrase", "secret",
+		"token", "key", "reason", "old", "new", "recurring", "attachment", "review", "rating", "answer":
+		return true
+	}
+	return false
 }
 
 // numberWords are names of arguments whose numbers are names.
-func numberWords() []string { return strings.Fields("id number no nr pid uid") }
+func numberWords(w string) bool {
+	switch w {
+	case "id", "number", "no", "nr", "pid", "uid":
+		return true
+	}
+	return false
+}
