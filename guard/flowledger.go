@@ -108,7 +108,9 @@ func (l *Ledger) use(c Capability) {
 
 // Judge looks at a call before it runs. Exact: a rule allows it by the exact name
 // of its tool, whose definition is pinned and accepted; such a call is past (b) and
-// (c). It takes nothing in but the prompt: a yes is told to [Ledger.Agree].
+// (c). It takes nothing in but the prompt: a yes is told to [Ledger.Agree]. Of a call
+// that neither reaches outside nor destroys nor touches credentials there is nothing
+// to say.
 func (l *Ledger) Judge(r *tool.Request, exact bool) FlowVerdict {
 	f := l.Flow
 	if f.mode() == FlowOff || r == nil {
@@ -117,13 +119,18 @@ func (l *Ledger) Judge(r *tool.Request, exact bool) FlowVerdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.prompts.hear(r.Caller.Prompt)
-	if len(l.untrusted) == 0 && len(l.found.items) == 0 {
+	if len(l.untrusted) == 0 && l.found.empty() {
 		return FlowVerdict{} // whatever it does, nobody could have asked for it but the person
 	}
+	external := f.Has(r, External)
+	grave := f.Has(r, Destructive) || f.Has(r, Credential)
+	if !external && !grave {
+		return FlowVerdict{}
+	}
+	l.found.settle()
 	j := judgement{Ledger: l, r: r, all: leaves(r.Args.Text())}
 	j.to = destinations(r, f.label(r), j.all)
 	v := FlowVerdict{shadow: f.mode() == FlowShadow}
-	external := f.Has(r, External)
 	var leaks []*item
 	for _, h := range j.copied(&v) {
 		if external && (h.from.sensitive || !j.ownSource(h.from)) {
@@ -141,7 +148,7 @@ func (l *Ledger) Judge(r *tool.Request, exact bool) FlowVerdict {
 	if external && j.wayOut() && len(l.untrusted) > 0 && len(l.private) > 0 && (!exact || l.secret) {
 		j.ask(&v, "b", j.to, standing)
 	}
-	if len(l.untrusted) > 0 && !exact && (f.Has(r, Destructive) || f.Has(r, Credential)) {
+	if len(l.untrusted) > 0 && !exact && grave {
 		j.ask(&v, "c", j.to, l.untrusted)
 	}
 	return v

@@ -6,7 +6,7 @@ import (
 )
 
 // What an index keeps of the results of a session, all together at most about
-// 2 MB, whatever they hold. What is too much is forgotten in steps, oldest first:
+// 3 MB, whatever they hold. What is too much is forgotten in steps, oldest first:
 // the text goes, so that only copies of minRun and more are still found; then the
 // fingerprints; then that there was a result. That untrusted content or private
 // data stands in the session is never forgotten.
@@ -20,6 +20,8 @@ const (
 	maxText  = 768 << 10 // bytes of all texts, in both forms, with their sieves
 	maxMarks = 16 << 10  // fingerprints of a generation; there are two
 	maxItems = 512       // results
+
+	maxWaiting = 256 << 10 // bytes of results that are not looked at yet
 
 	// A result with more than this many is sampled more thinly: only longer copies
 	// are always found.
@@ -46,11 +48,39 @@ type index struct {
 	gone     uint32 // items that are forgotten: the first one's number
 	kept     int    // bytes of texts
 	now, old map[uint64]mark
+
+	waits   []waiting
+	waiting int // bytes of them
+}
+
+// waiting is a result that is not looked at yet: most sessions read more than they
+// send.
+type waiting struct {
+	*item
+	text string
 }
 
 // add takes a result in.
 func (x *index) add(n *item, text string) {
 	text = text[:min(len(text), maxRead)]
+	x.waits = append(x.waits, waiting{n, text})
+	if x.waiting += len(text); x.waiting > maxWaiting || len(x.waits) >= maxItems {
+		x.settle()
+	}
+}
+
+// settle looks at what waits.
+func (x *index) settle() {
+	for _, w := range x.waits {
+		x.read(w.item, w.text)
+	}
+	x.waits, x.waiting = nil, 0
+}
+
+func (x *index) empty() bool { return len(x.items) == 0 && len(x.waits) == 0 }
+
+// read makes a result's parts known.
+func (x *index) read(n *item, text string) {
 	all := formsOf(text)
 	n.original, n.text = keep(text), keep(all)
 	n.sieve = sieveOf(n.text)

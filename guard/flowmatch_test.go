@@ -21,6 +21,7 @@ func matching(texts ...string) *matcher {
 	for i, text := range texts {
 		x.add(&item{call: fmt.Sprint(i), untrusted: true}, text)
 	}
+	x.settle()
 	return &matcher{x, nobody, maxValues}
 }
 
@@ -140,6 +141,10 @@ func TestIndexIsBounded(t *testing.T) {
 		x.add(&item{call: fmt.Sprint(n), untrusted: true}, random(n, 4000))
 	}
 	x.add(&item{call: "large"}, random(1000, 3*maxRead))
+	if x.waiting > maxWaiting || len(x.waits) > maxItems {
+		t.Errorf("%d results of %d bytes wait, want at most %d of %d", len(x.waits), x.waiting, maxItems, maxWaiting)
+	}
+	x.settle()
 	if len(x.items) > maxItems || x.kept > maxText || len(x.now) > maxMarks || len(x.old) > maxMarks {
 		t.Errorf("got %d results, %d bytes, %d and %d fingerprints, want at most %d, %d, %d", len(x.items), x.kept, len(x.now), len(x.old), maxItems, maxText, maxMarks)
 	}

@@ -44,10 +44,17 @@ func fold(s string, at []int32) form {
 		to = make([]int32, 0, len(s)+1)
 	}
 	for i := 0; i < len(s); {
-		r, size := rune(s[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(s[i:])
+		if c := s[i]; c < utf8.RuneSelf {
+			if r := foldRune(rune(c)); r >= 0 {
+				b.WriteByte(byte(r)) //nolint:gosec // ASCII stays ASCII
+				if at != nil {
+					to = append(to, at[i])
+				}
+			}
+			i++
+			continue
 		}
+		r, size := utf8.DecodeRuneInString(s[i:])
 		if r = foldRune(r); r >= 0 {
 			before := b.Len()
 			b.WriteRune(r)

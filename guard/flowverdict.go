@@ -39,7 +39,7 @@ type FlowVerdict struct {
 	// To are the destinations that nobody has named or agreed to, where flows are.
 	To []string
 	// Copied are the arguments that came from untrusted or sensitive results. They
-	// are pointed out to a person whoever asks.
+	// are pointed out to a person whoever asks for the call.
 	Copied []Copied
 
 	shadow bool
