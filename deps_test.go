@@ -24,6 +24,7 @@ type arrows struct {
 var architecture = map[string]arrows{
 	".":      {ours: "audit durable policy schema secret tool", tests: "internal/leak"},
 	"tool":   {ours: "schema"},
+	"guard":  {ours: "tool"},
 	"policy": {ours: "tool", tests: "tooltest"},
 	"policy/cedar": {
 		ours:  "policy tool",
@@ -45,7 +46,7 @@ var architecture = map[string]arrows{
 	"e2e/hostile":          {},
 	"e2e/sdkserver":        {third: "github.com/modelcontextprotocol/go-sdk/mcp"},
 	"e2e/server":           {},
-	"eval":                 {ours: "guard/scan schema shell tool"},
+	"eval":                 {ours: "guard guard/scan schema shell tool"},
 	"examples":             {},
 	"examples/approvals":   {ours: ". policy store tool"},
 	"examples/asking":      {ours: ". audit policy tool"},

@@ -1,0 +1,19 @@
+// Package guard keeps what strangers write from turning an agent. It sees
+// [tool.Request] and [tool.Result], never a tool that could run.
+//
+// # Data flow
+//
+// A [Flow] says how the flow of data is watched; a [Ledger] is what one session
+// knows: which results were written by strangers, which are private, what the
+// person asked for. [Ledger.Note] takes a result in, [Ledger.Judge] looks at a call
+// before it runs. Three flows are asked for:
+//
+//   - (a) an argument holds what came from an untrusted or a sensitive result, and
+//     leaves for a tool that reaches outside,
+//   - (b) untrusted content and private data stand in the session, and the call is a
+//     way out,
+//   - (c) the call destroys, or touches credentials, after untrusted content.
+//
+// None of them depends on recognising an attack. A destination that the person
+// named is trusted, and each flow is asked for once per destination.
+package guard

@@ -1,0 +1,195 @@
+package guard
+
+import (
+	"strings"
+	"time"
+)
+
+// hit is a part of an argument that came from a result.
+type hit struct {
+	from       *item
+	how        Match
+	start, end int
+}
+
+// The shortest values that say anything about where they came from: as they are,
+// between borders of words, and in their form, which has no borders.
+const (
+	minExact  = 6
+	minNormal = 8
+	minToken  = 8
+	maxHits   = 16 // for one argument
+)
+
+// matcher looks for what came from earlier results in the arguments of one call.
+type matcher struct {
+	*index
+	own    func(text string) bool // in its form: the person wrote it
+	values int                    // that may still be looked for in all texts
+}
+
+// match is where the parts of one argument came from.
+func (m *matcher) match(arg string) []hit {
+	if len(m.items) == 0 {
+		return nil
+	}
+	arg = arg[:min(len(arg), maxRead)]
+	plain, at := unescape(arg, true)
+	f := fold(plain, at)
+	hits := m.whole(arg, f.text, len(arg))
+	if hits == nil {
+		hits = append(m.tokens(arg), m.runs(f)...)
+	}
+	for _, h := range encoded(plain) {
+		start, end := int(at[h.start]), int(at[h.end])
+		hits = append(hits, m.inside(h.text, start, end, 1)...)
+	}
+	return hits[:min(len(hits), maxHits)]
+}
+
+// inside is match for text that stands encoded in an argument.
+func (m *matcher) inside(text string, start, end, deeper int) []hit {
+	plain, _ := unescape(text, true)
+	f := formOf(text, true)
+	found := m.whole("", f.text, 0)
+	if found == nil {
+		found = m.runs(f)
+	}
+	for i := range found {
+		found[i].start, found[i].end = start, end
+	}
+	if deeper > 0 {
+		for _, h := range encoded(plain) {
+			found = append(found, m.inside(h.text, start, end, deeper-1)...)
+		}
+	}
+	return found
+}
+
+// whole looks for a value as it stands, newest result first.
+func (m *matcher) whole(value, text string, end int) []hit {
+	if len(text) < minExact || isDate(value) || m.own(text) {
+		return nil
+	}
+	if m.values--; m.values < 0 {
+		return nil // long ones are found by their fingerprints
+	}
+	var hits []hit
+	for i := len(m.items) - 1; i >= 0 && len(hits) < maxHits; i-- {
+		switch n := m.items[i]; {
+		case n.text == "" || !n.sieve.may(text):
+		case len(value) >= minExact && wordIn(n.original, value):
+			hits = append(hits, hit{n, Exact, 0, end})
+		case len(text) >= minNormal && strings.Contains(n.text, text):
+			hits = append(hits, hit{n, Normalised, 0, end})
+		}
+	}
+	return hits
+}
+
+// tokens looks for the words of an argument that are made to be copied: addresses,
+// links, numbers of accounts. A text that is put in other words still holds them.
+func (m *matcher) tokens(arg string) []hit {
+	var hits []hit
+	for start := 0; start < len(arg) && len(hits) < maxHits; {
+		end := strings.IndexAny(arg[start:], " \t\r\n\"'<>()[]{},;|`")
+		if end < 0 {
+			end = len(arg) - start
+		}
+		word := strings.TrimRight(arg[start:start+end], ".:!?")
+		if len(word) >= minToken && len(word) < len(arg) && strings.ContainsAny(word, "@./0123456789") {
+			for _, h := range m.whole(word, formOf(word, false).text, len(word)) {
+				h.start, h.end = start, start+len(word)
+				hits = append(hits, h)
+			}
+		}
+		start += end + 1
+	}
+	return hits
+}
+
+// runs looks for long parts by their fingerprints.
+func (m *matcher) runs(f form) []hit {
+	var hits []hit
+	next := 0
+	roll(f.text, func(hash uint64, i int) bool {
+		if i < next {
+			return true
+		}
+		at, ok := m.now[hash]
+		if !ok {
+			at, ok = m.old[hash]
+		}
+		if !ok {
+			return true
+		}
+		n := m.of(at)
+		if n == nil {
+			return true
+		}
+		from, to := i, i+gram
+		if int(at.at)+gram <= len(n.text) { // else the text is gone, and the print must do
+			from, to = common(f.text, n.text, i, int(at.at))
+			if to-from < minRun {
+				return true
+			}
+		}
+		if m.own(f.text[from:to]) {
+			return true
+		}
+		start, end := f.span(from, to)
+		hits = append(hits, hit{n, Substring, start, end})
+		next = to
+		return len(hits) < maxHits
+	})
+	return hits
+}
+
+// common is the longest run around a[i] that equals the one around b[j].
+func common(a, b string, i, j int) (from, to int) {
+	from, to = i, i
+	for k := j; from > 0 && k > 0 && a[from-1] == b[k-1]; k-- {
+		from--
+	}
+	for k := j; to < len(a) && k < len(b) && a[to] == b[k]; k++ {
+		to++
+	}
+	return from, to
+}
+
+// wordIn reports whether a word stands in a text, with no letter or digit right
+// before or behind it.
+func wordIn(text, word string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(word)
+		before := i > 0 && wordByte(text[i-1]) && wordByte(word[0])
+		behind := end < len(text) && wordByte(text[end]) && wordByte(word[len(word)-1])
+		if !before && !behind {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+func wordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
+}
+
+// isDate reports whether a value is a day or a time: it is worked out from many
+// things, and says nothing about where it came from.
+func isDate(s string) bool {
+	if len(s) > 25 || s == "" || s[0] < '0' || s[0] > '9' {
+		return false
+	}
+	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", time.DateTime, time.RFC3339, "2006-01-02T15:04", "2006-01-02T15:04:05", "02.01.2006", "01/02/2006"} {
+		if _, err := time.Parse(layout, s); err == nil {
+			return true
+		}
+	}
+	return false
+}
