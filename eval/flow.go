@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ferrule-dev/ferrule/guard"
+	"github.com/ferrule-dev/ferrule/guard/flow"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -67,7 +67,7 @@ type flowFigures struct {
 // flow replays sequences of calls and counts what the flow of data asks for. A
 // person says yes to what belongs to the task and no to what was injected, which
 // then does not run. A pair is caught when one of its injected calls is asked for.
-func flow(out *json.Encoder, files []string) error {
+func flows(out *json.Encoder, files []string) error {
 	rows, err := readLines[flowLabel](files[0])
 	if err != nil {
 		return err
@@ -114,11 +114,11 @@ func flow(out *json.Encoder, files []string) error {
 type flowTools struct {
 	labels map[string]flowLabel
 	tools  map[string]*tool.Tool
-	flow   *guard.Flow
+	flow   *flow.Rules
 }
 
 func flowToolsOf(rows []flowLabel) (*flowTools, error) {
-	all := &flowTools{map[string]flowLabel{}, map[string]*tool.Tool{}, &guard.Flow{Labels: map[string]guard.Label{}}}
+	all := &flowTools{map[string]flowLabel{}, map[string]*tool.Tool{}, &flow.Rules{Labels: map[string]flow.Label{}}}
 	for _, l := range rows {
 		t, err := tool.Tool{
 			Info: tool.Info{Name: tool.WireName("", l.Tool), Description: l.Tool, Input: json.RawMessage(`{"type":"object"}`), Open: true},
@@ -127,10 +127,10 @@ func flowToolsOf(rows []flowLabel) (*flowTools, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tool %q: %w", l.Tool, err)
 		}
-		label := guard.Label{To: l.To}
-		for c, is := range map[guard.Capability]bool{
-			guard.External: l.External, guard.Destructive: l.Destructive, guard.Credential: l.Credential,
-			guard.Untrusted: l.Untrusted, guard.Sensitive: l.Sensitive,
+		label := flow.Label{To: l.To}
+		for c, is := range map[flow.Capability]bool{
+			flow.External: l.External, flow.Destructive: l.Destructive, flow.Credential: l.Credential,
+			flow.Untrusted: l.Untrusted, flow.Sensitive: l.Sensitive,
 		} {
 			if is {
 				label.Is = append(label.Is, c)
@@ -146,7 +146,7 @@ func flowToolsOf(rows []flowLabel) (*flowTools, error) {
 
 // replay leads one task through a ledger of its own.
 func (f *flowTools) replay(out *json.Encoder, s flowSequence, counts ...*flowFigures) error {
-	ledger := &guard.Ledger{Flow: f.flow}
+	ledger := &flow.Ledger{Rules: f.flow}
 	var one flowFigures
 	injected, risky, effect, caught := false, false, false, false
 	for i, c := range s.Calls {

@@ -40,7 +40,7 @@ func programs() []program {
 		{"bfcl", "TOOLS CALLS", bfcl},
 		{"shell", "FILE", shellCommands},
 		{"injections", "FILE", injections},
-		{"flow", "LABELS SEQUENCES", flow},
+		{"flow", "LABELS SEQUENCES", flows},
 		{"flow-set", "SCENARIOS INJECTIONS", flowSet},
 	}
 }

@@ -1,4 +1,4 @@
-package guard
+package flow
 
 import (
 	"fmt"
@@ -8,25 +8,25 @@ import (
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// Flow is how the flow of data is watched. It is not changed once a [Ledger] has
+// Rules are how the flow of data is watched. They are not changed once a [Ledger] has
 // it. The zero value asks, and believes what tools claim as far as a request does.
-type Flow struct {
-	Mode FlowMode // "": enforce
+type Rules struct {
+	Mode Mode // "": enforce
 	// Labels are the operator's word on tools, by the name that models call them, by
 	// source__name, or by source__* for all of a source. The most exact one counts.
 	Labels map[string]Label
 	// Trusted are flows that are not asked for.
-	Trusted []TrustedFlow
+	Trusted []Trusted
 }
 
-// FlowMode is what is done about a flow that should be asked for.
-type FlowMode string
+// Mode is what is done about a flow that should be asked for.
+type Mode string
 
 // The modes. Off keeps no ledger; shadow only records what it would have asked.
 const (
-	FlowOff     FlowMode = "off"
-	FlowShadow  FlowMode = "shadow"
-	FlowEnforce FlowMode = "enforce"
+	Off     Mode = "off"
+	Shadow  Mode = "shadow"
+	Enforce Mode = "enforce"
 )
 
 // Capability is what a call can do, or bring, that matters to the flow of data.
@@ -54,20 +54,20 @@ type Label struct {
 	To []string
 }
 
-// TrustedFlow is a flow that an operator trusts. Each field is a name or a pattern
+// Trusted is a flow that an operator trusts. Each field is a name or a pattern
 // with *; all must fit, and an empty one fits nothing.
-type TrustedFlow struct {
+type Trusted struct {
 	From string // the source or the tool (source__name) that content came from
 	To   string // the tool it goes to
 	At   string // the destination: an address, a host, or the value of an argument
 }
 
 // Check says what is wrong with the settings.
-func (f *Flow) Check() error {
+func (f *Rules) Check() error {
 	switch f.mode() {
-	case FlowOff, FlowShadow, FlowEnforce:
+	case Off, Shadow, Enforce:
 	default:
-		return fmt.Errorf("flow: mode: got %q, want %q, %q or %q", f.Mode, FlowOff, FlowShadow, FlowEnforce)
+		return fmt.Errorf("flow: mode: got %q, want %q, %q or %q", f.Mode, Off, Shadow, Enforce)
 	}
 	for name, l := range f.Labels {
 		for _, c := range slices.Concat(l.Is, l.Not) {
@@ -88,16 +88,16 @@ func (f *Flow) Check() error {
 }
 
 // mode is what counts. A word that is none enforces.
-func (f *Flow) mode() FlowMode {
+func (f *Rules) mode() Mode {
 	switch {
 	case f == nil || f.Mode == "":
-		return FlowEnforce
+		return Enforce
 	}
 	return f.Mode
 }
 
 // label is the operator's word on a tool.
-func (f *Flow) label(r *tool.Request) Label {
+func (f *Rules) label(r *tool.Request) Label {
 	if f == nil || len(f.Labels) == 0 {
 		return Label{}
 	}
@@ -123,7 +123,7 @@ func (l Label) says(c Capability, without bool) bool {
 // Has reports whether a call has a capability, by the operator's label, else by
 // its claims and its tool. What is not known of a tool, it can. Whether a result is
 // untrusted or sensitive is known for certain only once it is there.
-func (f *Flow) Has(r *tool.Request, c Capability) bool {
+func (f *Rules) Has(r *tool.Request, c Capability) bool {
 	var without bool
 	switch c {
 	case External:
@@ -146,11 +146,11 @@ func (f *Flow) Has(r *tool.Request, c Capability) bool {
 }
 
 // trusts reports whether an operator trusts a flow.
-func (f *Flow) trusts(from place, r *tool.Request, to destination) bool {
+func (f *Rules) trusts(from place, r *tool.Request, to destination) bool {
 	if f == nil {
 		return false
 	}
-	return slices.ContainsFunc(f.Trusted, func(t TrustedFlow) bool {
+	return slices.ContainsFunc(f.Trusted, func(t Trusted) bool {
 		return (fits(t.From, from.source) || fits(t.From, from.name())) &&
 			(fits(t.To, r.Name) || fits(t.To, r.OwnName())) && fits(t.At, to.value)
 	})

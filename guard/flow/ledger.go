@@ -1,4 +1,4 @@
-package guard
+package flow
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 // that enforces; it is safe for concurrent use, and its size is bounded whatever
 // the session does.
 type Ledger struct {
-	Flow *Flow // nil: the zero Flow
+	Rules *Rules // nil: the zero Rules
 
 	mu      sync.Mutex
 	found   index
@@ -35,8 +35,8 @@ const (
 // Note takes in what a call returned, as the model will read it. Results of calls
 // that did not run are not noted: they hold nothing that a tool wrote.
 func (l *Ledger) Note(r *tool.Request, res tool.Result) {
-	f := l.Flow
-	if f.mode() == FlowOff || r == nil {
+	f := l.Rules
+	if f.mode() == Off || r == nil {
 		return
 	}
 	from, label := place{source: r.Source.Name, tool: r.Name}, f.label(r)
@@ -111,26 +111,26 @@ func (l *Ledger) use(c Capability) {
 // (c). It takes nothing in but the prompt: a yes is told to [Ledger.Agree]. Of a call
 // that neither reaches outside nor destroys nor touches credentials there is nothing
 // to say.
-func (l *Ledger) Judge(r *tool.Request, exact bool) FlowVerdict {
-	f := l.Flow
-	if f.mode() == FlowOff || r == nil {
-		return FlowVerdict{}
+func (l *Ledger) Judge(r *tool.Request, exact bool) Verdict {
+	f := l.Rules
+	if f.mode() == Off || r == nil {
+		return Verdict{}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.prompts.hear(r.Caller.Prompt)
 	if len(l.untrusted) == 0 && l.found.empty() {
-		return FlowVerdict{} // whatever it does, nobody could have asked for it but the person
+		return Verdict{} // whatever it does, nobody could have asked for it but the person
 	}
 	external := f.Has(r, External)
 	grave := f.Has(r, Destructive) || f.Has(r, Credential)
 	if !external && !grave {
-		return FlowVerdict{}
+		return Verdict{}
 	}
 	l.found.settle()
 	j := judgement{Ledger: l, r: r, all: leaves(r.Args.Text())}
 	j.to = destinations(r, f.label(r), j.all)
-	v := FlowVerdict{shadow: f.mode() == FlowShadow}
+	v := Verdict{shadow: f.mode() == Shadow}
 	var leaks []*item
 	for _, h := range j.copied(&v) {
 		if external && (h.from.sensitive || !j.ownSource(h.from)) {
@@ -156,7 +156,7 @@ func (l *Ledger) Judge(r *tool.Request, exact bool) FlowVerdict {
 
 // Agree remembers that a person said yes: the same flows to the same destinations
 // are not asked for again in this session. A no is not remembered.
-func (l *Ledger) Agree(v FlowVerdict) {
+func (l *Ledger) Agree(v Verdict) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.agreed == nil {
@@ -178,7 +178,7 @@ func (l *Ledger) Only(r *tool.Request, one ...Capability) error {
 	defer l.mu.Unlock()
 	var has []Capability
 	for _, c := range one {
-		if l.Flow.Has(r, c) {
+		if l.Rules.Has(r, c) {
 			has = append(has, c)
 		}
 	}
@@ -214,7 +214,7 @@ type judgement struct {
 }
 
 // copied finds what came from earlier results, and says so in the verdict.
-func (j *judgement) copied(v *FlowVerdict) []hit {
+func (j *judgement) copied(v *Verdict) []hit {
 	m := matcher{&j.found, j.prompts.wrote, maxValues}
 	var all []hit
 	for _, a := range j.all {
@@ -240,7 +240,7 @@ const (
 // short it is: then strangers chose where the call goes, and that is not content
 // on its way back to its source, be it the same server. What stands at the host it
 // came from is.
-func (j *judgement) steered(v *FlowVerdict) []*item {
+func (j *judgement) steered(v *Verdict) []*item {
 	var all []*item
 	leads := j.leads
 	j.leads = nil
@@ -284,18 +284,18 @@ func (j *judgement) ownSource(from *item) bool {
 // wayOut reports whether something could leave with the call. One that only reads,
 // where its server stands and not where an argument says, is none.
 func (j *judgement) wayOut() bool {
-	return !j.r.Claims.ReadOnly || slices.Contains(j.Flow.label(j.r).Is, External) ||
+	return !j.r.Claims.ReadOnly || slices.Contains(j.Rules.label(j.r).Is, External) ||
 		slices.ContainsFunc(j.to, func(d destination) bool { return d.outside })
 }
 
 // ask adds a flow to the verdict, unless every destination is one that the person
 // named, has agreed to, or that the operator trusts with all that is in question.
-func (j *judgement) ask(v *FlowVerdict, flow string, to []destination, from []place) {
+func (j *judgement) ask(v *Verdict, flow string, to []destination, from []place) {
 	asked := false
 	for _, d := range to {
 		key := flow + "\x00" + d.id(j.r)
 		trusted := j.agreed[key] || j.prompts.named(j.r, d, j.all) ||
-			!slices.ContainsFunc(from, func(p place) bool { return !j.Flow.trusts(p, j.r, d) })
+			!slices.ContainsFunc(from, func(p place) bool { return !j.Rules.trusts(p, j.r, d) })
 		if trusted {
 			continue
 		}

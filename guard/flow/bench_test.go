@@ -1,11 +1,11 @@
-package guard_test
+package flow_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/ferrule-dev/ferrule/guard"
+	"github.com/ferrule-dev/ferrule/guard/flow"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -22,7 +22,7 @@ func prose(seed, n int) string {
 func BenchmarkNote(b *testing.B) {
 	r := &tool.Request{ID: "1", Name: "web__fetch", Source: tool.Source{Name: "web", Trust: tool.Web}}
 	res := tool.Result{Content: []tool.Content{tool.Text(prose(1, 4<<10))}}
-	ledger := &guard.Ledger{}
+	ledger := &flow.Ledger{}
 	b.ReportAllocs()
 	for b.Loop() {
 		ledger.Note(r, res)
@@ -31,7 +31,7 @@ func BenchmarkNote(b *testing.B) {
 
 // BenchmarkJudge looks at a mail of 1 KB in a session that holds all it can.
 func BenchmarkJudge(b *testing.B) {
-	ledger := &guard.Ledger{}
+	ledger := &flow.Ledger{}
 	for i := range 200 {
 		ledger.Note(&tool.Request{ID: "1", Name: "web__fetch", Source: tool.Source{Name: "web", Trust: tool.Web}}, tool.Result{Content: []tool.Content{tool.Text(prose(i*1000, 4<<10))}})
 	}

@@ -1,9 +1,9 @@
-// Package guard keeps what strangers write from turning an agent. It sees
+// Package flow keeps data from going where nobody wants it. It sees
 // [tool.Request] and [tool.Result], never a tool that could run.
 //
 // # Data flow
 //
-// A [Flow] says how the flow of data is watched; a [Ledger] is what one session
+// [Rules] say how the flow of data is watched; a [Ledger] is what one session
 // knows: which results were written by strangers, which are private, what the
 // person asked for. [Ledger.Note] takes a result in, [Ledger.Judge] looks at a call
 // before it runs. Three flows are asked for:
@@ -16,4 +16,4 @@
 //
 // None of them depends on recognising an attack. A destination that the person
 // named is trusted, and each flow is asked for once per destination.
-package guard
+package flow

@@ -1,4 +1,4 @@
-package guard
+package flow
 
 import (
 	"fmt"
@@ -32,8 +32,8 @@ type Copied struct {
 	Sensitive bool   `json:"sensitive"`
 }
 
-// FlowVerdict is what the flow of data says about one call.
-type FlowVerdict struct {
+// Verdict is what the flow of data says about one call.
+type Verdict struct {
 	// Flows are those that a person must agree to, of a, b and c; none: nothing.
 	Flows []string
 	// To are the destinations that nobody has named or agreed to, where flows are.
@@ -47,11 +47,11 @@ type FlowVerdict struct {
 }
 
 // Asks reports whether a person should be asked; in shadow it is only recorded.
-func (v FlowVerdict) Asks() bool { return len(v.Flows) > 0 && !v.shadow }
+func (v Verdict) Asks() bool { return len(v.Flows) > 0 && !v.shadow }
 
 // Decision is the voice of the flow of data: it asks, or is silent. In shadow it
 // is silent and says what it would have asked.
-func (v FlowVerdict) Decision() tool.Decision {
+func (v Verdict) Decision() tool.Decision {
 	d := tool.Decision{Verdict: tool.Silent}
 	if len(v.Flows) == 0 {
 		return d
@@ -66,7 +66,7 @@ func (v FlowVerdict) Decision() tool.Decision {
 	return d
 }
 
-func (v FlowVerdict) reason() string {
+func (v Verdict) reason() string {
 	var parts []string
 	for _, f := range v.Flows {
 		switch f {
