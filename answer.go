@@ -110,7 +110,7 @@ func (t *Turn) takeBack(ids []string) {
 // of the call it has one of its own.
 func atInbox[T any](c *call, f func(context.Context) (T, error)) (T, error) {
 	if !c.inline {
-		return guard(c, f)
+		return timed(c, f)
 	}
 	v, err := bounded(c.turn.ctx, c.otherTime(), f)
 	return v, c.orStopped(err)

@@ -200,7 +200,7 @@ func (c *call) facts() {
 	case !c.here:
 		c.besides(func() { _, _ = args.Facts() })
 	default:
-		if _, err := guard(c, func(context.Context) (struct{}, error) {
+		if _, err := timed(c, func(context.Context) (struct{}, error) {
 			_, err := args.Facts()
 			return struct{}{}, err
 		}); err != nil {

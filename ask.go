@@ -149,7 +149,7 @@ func (c *call) show(note string) policy.Question {
 		q.Rule, q.Reason = c.ruling.Rule, c.ruling.Reason
 	}
 	if t.Preview != nil {
-		text, err := guard(c, func(ctx context.Context) (string, error) { return t.Preview(ctx, r.Args) })
+		text, err := timed(c, func(ctx context.Context) (string, error) { return t.Preview(ctx, r.Args) })
 		if err != nil {
 			text = noPreview
 		}
@@ -158,7 +158,7 @@ func (c *call) show(note string) policy.Question {
 	q.Offers = c.offers()
 	q.Reason = because(q.Reason, t.AskReason)
 	if t.AskReasonOf != nil {
-		text, err := guard(c, func(ctx context.Context) (string, error) { return t.AskReasonOf(ctx, r.Args) })
+		text, err := timed(c, func(ctx context.Context) (string, error) { return t.AskReasonOf(ctx, r.Args) })
 		switch {
 		case err != nil || text == "":
 		case q.Reason == t.AskReason:
@@ -297,7 +297,7 @@ func (c *call) rejected(a policy.Answer) *tool.Error {
 	text := t.RejectText
 	if t.RejectTextOf != nil && a.Message == "" && a.Reason == "" {
 		no := func(error) *tool.Error { return rejection(a, t.RejectText) }
-		if own, err := guardAs(c, no, func(ctx context.Context) (string, error) { return t.RejectTextOf(ctx, c.req.Args) }); err == nil && own != "" {
+		if own, err := timedAs(c, no, func(ctx context.Context) (string, error) { return t.RejectTextOf(ctx, c.req.Args) }); err == nil && own != "" {
 			text = own
 		}
 	}

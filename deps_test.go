@@ -24,6 +24,7 @@ type arrows struct {
 var architecture = map[string]arrows{
 	".":          {ours: "audit durable policy schema secret tool", tests: "internal/leak"},
 	"tool":       {ours: "schema"},
+	"guard":      {ours: "guard/flow guard/scan tool"},
 	"guard/flow": {ours: "tool"},
 	"policy":     {ours: "tool", tests: "tooltest"},
 	"policy/cedar": {

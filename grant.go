@@ -62,7 +62,7 @@ func (c *call) offers() []string {
 	var scopes []string
 	if f := c.entry.tool.Scopes; f != nil && !c.ruling.Overrules {
 		c.facts()
-		said, err := guard(c, func(context.Context) ([]string, error) { return f(c.req.Args) })
+		said, err := timed(c, func(context.Context) ([]string, error) { return f(c.req.Args) })
 		if err == nil {
 			scopes = said
 		}

@@ -66,7 +66,7 @@ func (c *call) inputHooks() (changed bool, err *tool.Error) {
 		if h.Input == nil || again && (!h.Security || c.by == byHook(i) || !c.look) || !h.Only.match(c.entry) {
 			continue
 		}
-		ch, e := guardAs(c, c.failingAs(h), func(ctx context.Context) (Change, error) { return h.Input(ctx, c.shown()) })
+		ch, e := timedAs(c, c.failingAs(h), func(ctx context.Context) (Change, error) { return h.Input(ctx, c.shown()) })
 		switch {
 		case e != nil:
 			return false, c.hookFailed(h, e)
@@ -164,7 +164,7 @@ func (c *call) outputHooks(original tool.Result) tool.Result {
 		if h.Output == nil || !h.Only.match(c.entry) {
 			continue
 		}
-		res, err := guardAs(c, c.failingAs(h), func(ctx context.Context) (*tool.Result, error) {
+		res, err := timedAs(c, c.failingAs(h), func(ctx context.Context) (*tool.Result, error) {
 			return h.Output(ctx, c.shown(), copyResult(now), copyResult(original))
 		})
 		if err != nil {

@@ -104,7 +104,7 @@ func (c *call) givenArgs() string {
 // await waits for another process, or another turn of this one, that runs the
 // same call.
 func (c *call) await(id string) (had durable.Record, failure *tool.Error) {
-	had, err := guard(c, func(ctx context.Context) (durable.Record, error) { return c.turn.set.journal.Wait(ctx, id) })
+	had, err := timed(c, func(ctx context.Context) (durable.Record, error) { return c.turn.set.journal.Wait(ctx, id) })
 	switch {
 	case err == nil:
 		return had, nil

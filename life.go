@@ -312,7 +312,7 @@ func (c *call) claimsAnew(args tool.Args) (tool.Claims, *tool.Error) {
 	if c.entry.tool.ClaimsOf == nil || !c.here {
 		return c.claims(args), nil
 	}
-	claims, err := guard(c, func(context.Context) (tool.Claims, error) { return c.claims(args), nil })
+	claims, err := timed(c, func(context.Context) (tool.Claims, error) { return c.claims(args), nil })
 	if c.cut != nil || errors.Is(err, errLost) {
 		return claims, c.cutOff()
 	}
@@ -338,7 +338,7 @@ func (c *call) meaning() (changed bool, failure *tool.Error) {
 	if t.Validate == nil || c.by == byTool {
 		return false, nil
 	}
-	input, err := guard(c, func(ctx context.Context) (json.RawMessage, error) { return t.Validate(ctx, c.req.Args) })
+	input, err := timed(c, func(ctx context.Context) (json.RawMessage, error) { return t.Validate(ctx, c.req.Args) })
 	if err != nil {
 		return false, c.invalidValue(err)
 	}

@@ -261,7 +261,7 @@ func (c *call) loop() *tool.Error {
 	}
 	if allow := c.turn.set.allowLoop; allow != nil && c.here {
 		request := c.shown()
-		if ok, err := guard(c, func(ctx context.Context) (bool, error) { return allow(ctx, request, times), nil }); ok && err == nil {
+		if ok, err := timed(c, func(ctx context.Context) (bool, error) { return allow(ctx, request, times), nil }); ok && err == nil {
 			return nil
 		}
 	}

@@ -97,7 +97,7 @@ func (c *call) inMode() *tool.Error {
 func (c *call) dry() tool.Result {
 	text := fmt.Sprintf("Dry run: %s was not run.", c.called())
 	if p := c.entry.tool.Preview; p != nil {
-		would, err := guard(c, func(ctx context.Context) (string, error) { return p(ctx, c.req.Args) })
+		would, err := timed(c, func(ctx context.Context) (string, error) { return p(ctx, c.req.Args) })
 		if err != nil {
 			would = noPreview
 		}
@@ -132,21 +132,21 @@ func (c *call) hearAll() policy.Ruling {
 		{By: policy.ByApproval, Decision: policy.Approval(c.req.Tool, c.req.Source.Trust)},
 	}
 	if s.decide != nil {
-		d, err := guardAs(c, denied, func(ctx context.Context) (tool.Decision, error) { return s.decide(ctx, c.shown()) })
+		d, err := timedAs(c, denied, func(ctx context.Context) (tool.Decision, error) { return s.decide(ctx, c.shown()) })
 		if err != nil {
 			d = c.failing("Runtime.Decide", err)
 		}
 		voices = append(voices, policy.Voice{By: policy.ByHost, Decision: d})
 	}
 	if t.Permit != nil {
-		d, err := guardAs(c, denied, func(ctx context.Context) (tool.Decision, error) { return t.Permit(ctx, c.req.Args) })
+		d, err := timedAs(c, denied, func(ctx context.Context) (tool.Decision, error) { return t.Permit(ctx, c.req.Args) })
 		if err != nil {
 			d = c.failing("Permit", err)
 		}
 		voices = append(voices, policy.Voice{By: policy.ByPermit, Decision: d})
 	}
 	if t.AskIf != nil {
-		ask, err := guardAs(c, denied, func(ctx context.Context) (bool, error) { return t.AskIf(ctx, c.req.Args) })
+		ask, err := timedAs(c, denied, func(ctx context.Context) (bool, error) { return t.AskIf(ctx, c.req.Args) })
 		d := tool.Decision{Verdict: tool.Silent}
 		if ask || err != nil {
 			d = tool.Decision{Verdict: tool.Ask, Reason: t.AskReason, Rule: "the tool's approval: AskIf"}

@@ -54,7 +54,7 @@ func (v *View) notLoaded(name string, e *entry) *tool.Error {
 // supply asks the fallback for a tool.
 func (c *call) supply() (*entry, *tool.Error) {
 	v, name := c.turn.view, c.called()
-	t, err := guardAs(c, func(err error) *tool.Error { return v.unknown(name, err) }, func(ctx context.Context) (*tool.Tool, error) { return v.fallback(ctx, v.session.caller, name) })
+	t, err := timedAs(c, func(err error) *tool.Error { return v.unknown(name, err) }, func(ctx context.Context) (*tool.Tool, error) { return v.fallback(ctx, v.session.caller, name) })
 	if c.cut != nil {
 		return nil, c.cutOff()
 	}

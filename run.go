@@ -50,7 +50,7 @@ func unexpected(err error) *tool.Error {
 func (c *call) register() (res tool.Result, done bool) {
 	t := c.entry.tool
 	if t.Key != nil {
-		key, err := guard(c, func(ctx context.Context) (string, error) { return t.Key(ctx, c.req.Args) })
+		key, err := timed(c, func(ctx context.Context) (string, error) { return t.Key(ctx, c.req.Args) })
 		switch {
 		case errors.Is(err, errLost):
 			return tool.Result{}, true

@@ -80,19 +80,19 @@ func bounded[T any](ctx context.Context, d time.Duration, f func(context.Context
 	}
 }
 
-// guard calls a function of a tool, a hook or the host on a call's way: a panic
+// timed calls a function of a tool, a hook or the host on a call's way: a panic
 // is its error, it has time of its own, and what came too late does not count.
-func guard[T any](c *call, f func(context.Context) (T, error)) (v T, err error) {
-	return guardAs(c, nil, f)
+func timed[T any](c *call, f func(context.Context) (T, error)) (v T, err error) {
+	return timedAs(c, nil, f)
 }
 
-// guardAs is guard for a function that, if it does not return, leaves its call
+// timedAs is timed for a function that, if it does not return, leaves its call
 // with a result of its own; nil: a time-out.
-func guardAs[T any](c *call, lostAs func(error) *tool.Error, f func(context.Context) (T, error)) (v T, err error) {
+func timedAs[T any](c *call, lostAs func(error) *tool.Error, f func(context.Context) (T, error)) (v T, err error) {
 	return leased(c, lostAs, func(l *lease) (T, error) { return f(l) })
 }
 
-// leased is guardAs for a function that knows what its context is.
+// leased is timedAs for a function that knows what its context is.
 func leased[T any](c *call, lostAs func(error) *tool.Error, f func(*lease) (T, error)) (v T, err error) {
 	l := c.lease(c.otherTime(), lostAs)
 	if l == nil {

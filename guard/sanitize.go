@@ -1,0 +1,191 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/ferrule-dev/ferrule/guard/scan"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// Sanitizing is what is done to content on its way to the model.
+type Sanitizing string
+
+// The ways. By default what is built in passes, what is the program's own or of a
+// trusted skill is flagged, what MCP servers return is wrapped, and the rest is
+// stripped and wrapped.
+const (
+	Pass      Sanitizing = "pass"       // nobody looks at it
+	Flag      Sanitizing = "flag"       // findings are told, beside it
+	Strip     Sanitizing = "strip"      // findings, and text that nobody sees, are taken out
+	Wrap      Sanitizing = "wrap"       // findings are told, text that nobody sees is taken out, and the rest is marked as a stranger's
+	StripWrap Sanitizing = "strip+wrap" // both
+)
+
+func sanitizings() []Sanitizing { return []Sanitizing{Pass, Flag, Strip, Wrap, StripWrap} }
+
+func (s Sanitizing) check() error {
+	if s == "" || slices.Contains(sanitizings(), s) {
+		return nil
+	}
+	return fmt.Errorf("got %q, want one of %q", s, sanitizings())
+}
+
+func (s Sanitizing) strips() bool { return s == Strip || s == StripWrap }
+func (s Sanitizing) wraps() bool  { return s == Wrap || s == StripWrap }
+
+// byTrust is the default.
+func byTrust(t tool.Trust) Sanitizing {
+	switch t {
+	case tool.BuiltIn:
+		return Pass
+	case tool.Own, tool.SkillTrusted:
+		return Flag
+	case tool.MCP:
+		return Wrap
+	case tool.Inbound, tool.Web, tool.SkillUntrusted:
+	}
+	return StripWrap
+}
+
+// Report is what was done to a result.
+type Report struct {
+	How      Sanitizing
+	Findings []scan.Finding // offsets are those of their own text
+	// Unsafe: it must not be given to the model.
+	Unsafe bool
+}
+
+// Families are what was found, each once.
+func (r *Report) Families() []string {
+	var all []string
+	for _, f := range r.Findings {
+		if !slices.Contains(all, string(f.Family)) {
+			all = append(all, string(f.Family))
+		}
+	}
+	return all
+}
+
+// maxTold is how many findings an operator is told of one result.
+const maxTold = 20
+
+// String says it to the operator.
+func (r *Report) String() string {
+	var parts []string
+	for _, f := range r.Findings[:min(len(r.Findings), maxTold)] {
+		text := fmt.Sprintf("%s (%s) at %d to %d", f.Rule, f.Family, f.Start, f.End)
+		if f.Encoding != "" {
+			text += " in " + f.Encoding
+		}
+		parts = append(parts, text)
+	}
+	if more := len(r.Findings) - len(parts); more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Clean looks through what a call returned, and takes out what is to be taken out.
+// trust is how far the content is believed. What the tool has returned is not
+// written to. A panic of the scanner's own rules is one of this method.
+func (g *Guard) Clean(r *tool.Request, trust tool.Trust, res tool.Result) (tool.Result, Report) {
+	how, closed := g.handling(r)
+	if how == "" {
+		how = byTrust(trust)
+	}
+	if how == Pass && !closed {
+		return res, Report{How: how}
+	}
+	c := cleaner{scanner: g.scanner(), how: how}
+	res.Content = c.content(res.Content)
+	if e := res.Err; e != nil && e.Kind == tool.Failed {
+		if text := c.text(e.Text); text != e.Text {
+			w := *e
+			w.Text = text
+			res.Err = &w
+		}
+	}
+	report := Report{How: how, Findings: c.found}
+	if how == Pass {
+		report.How = Flag
+	}
+	report.Unsafe = closed && len(c.found) > 0
+	return res, report
+}
+
+// cleaner goes through the texts of one result.
+type cleaner struct {
+	scanner *scan.Scanner
+	how     Sanitizing
+	found   []scan.Finding
+}
+
+// content is the same blocks where nothing is taken out of them.
+func (c *cleaner) content(blocks []tool.Content) []tool.Content {
+	own := false
+	for i := range blocks {
+		b := blocks[i]
+		if !c.block(&b) {
+			continue
+		}
+		if !own {
+			blocks, own = slices.Clone(blocks), true
+		}
+		blocks[i] = b
+	}
+	return blocks
+}
+
+func (c *cleaner) block(b *tool.Content) (changed bool) {
+	for _, text := range []*string{&b.Text, &b.Name, &b.URI} {
+		if clean := c.text(*text); clean != *text {
+			*text, changed = clean, true
+		}
+	}
+	if len(b.JSON) > 0 {
+		c.found = append(c.found, c.scanner.Scan(b.JSON)...)
+		if clean, other := c.inJSON(b.JSON); other {
+			b.JSON, changed = clean, true
+		}
+	}
+	return changed
+}
+
+// text is the text without what is taken out of it.
+func (c *cleaner) text(text string) string {
+	if text == "" {
+		return text
+	}
+	b := bytesOf(text)
+	found := c.scanner.Scan(b)
+	c.found = append(c.found, found...)
+	return stringOf(text, b, c.strip(b, len(found) > 0))
+}
+
+// strip takes out of a text what is to be taken out. It is the same text where
+// that is nothing.
+func (c *cleaner) strip(b []byte, found bool) []byte {
+	switch {
+	case c.how.strips() && found:
+		return c.scanner.Strip(b)
+	case c.how.strips() || c.how.wraps():
+		return scan.StripInvisible(b)
+	}
+	return b
+}
+
+// bytesOf is a text to be looked at. Large results are not copied.
+func bytesOf(s string) []byte {
+	return unsafe.Slice(unsafe.StringData(s), len(s)) //nolint:gosec // it is only read
+}
+
+// stringOf is what is left of a text: the text itself where that is all of it.
+func stringOf(text string, b, left []byte) string {
+	if len(left) == len(b) && (len(b) == 0 || &left[0] == &b[0]) {
+		return text
+	}
+	return string(left)
+}
