@@ -18,6 +18,7 @@ import (
 
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/durable"
+	"github.com/ferrule-dev/ferrule/guard"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/secret"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -113,6 +114,10 @@ type Runtime struct {
 	// everything that leaves afterwards: results, errors, what calls say, events,
 	// questions, recordings. Nil: every secret is refused.
 	Secrets *secret.Vault
+	// Guard keeps content safe: what strangers write is marked on its way to the
+	// model, and data does not go where nobody sent it without a question. Nil: the
+	// defaults, as [guard.Guard] has them. With one that is wrong no call runs.
+	Guard *guard.Guard
 
 	// AllowLoop says whether a call may run all the same that an agent has made so
 	// many times in a loop, with the same results, within one Caller.Run: give
@@ -203,6 +208,8 @@ type settings struct {
 	record      *Recorder
 	replay      *Replay
 	secrets     *secret.Vault
+	guard       *guard.Guard
+	badGuard    error
 	blobs       durable.Blobs
 	reader      *entry // of kept results; nil: none are kept
 	swept       atomic.Pointer[time.Time]
@@ -288,7 +295,10 @@ func (rt *Runtime) take() {
 	s.allowLoop = rt.AllowLoop
 	s.siblings, s.repair, s.refresh = rt.Siblings, rt.Repair, rt.Refresh
 	s.record, s.replay = rt.Record, rt.Replay
-	s.secrets = rt.Secrets
+	s.secrets, s.guard = rt.Secrets, rt.Guard
+	if s.badGuard = s.guard.Check(); s.badGuard != nil {
+		s.findings = append(s.findings, Finding{"Runtime.Guard", s.badGuard.Error() + ": no call runs"})
+	}
 	s.trust, s.believe, s.names = maps.Clone(rt.Trust), rt.Believe, rt.Collisions
 	s.sources, s.tenants = gates(rt.SourceLimits), gates(rt.TenantLimits)
 	s.setLimit(rt.Limit)
