@@ -8,6 +8,8 @@
 //	go run ./eval bfcl TOOLS CALLS
 //	go run ./eval shell FILE
 //	go run ./eval injections FILE
+//	go run ./eval pii FILE
+//	go run ./eval keys
 //	go run ./eval flow LABELS SEQUENCES
 //	go run ./eval flow-set SCENARIOS INJECTIONS
 package main
@@ -40,6 +42,7 @@ func programs() []program {
 		{"bfcl", "TOOLS CALLS", bfcl},
 		{"shell", "FILE", shellCommands},
 		{"injections", "FILE", injections},
+		{"pii", "FILE", pii},
 		{"flow", "LABELS SEQUENCES", flow},
 		{"flow-set", "SCENARIOS INJECTIONS", flowSet},
 	}
