@@ -43,6 +43,7 @@ func programs() []program {
 		{"shell", "FILE", shellCommands},
 		{"injections", "FILE", injections},
 		{"pii", "FILE", pii},
+		{"keys", "", keys},
 		{"flow", "LABELS SEQUENCES", flow},
 		{"flow-set", "SCENARIOS INJECTIONS", flowSet},
 	}

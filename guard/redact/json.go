@@ -171,7 +171,7 @@ func (t token) behind() int {
 }
 
 // json redacts within the strings and numbers of JSON. A number becomes a string.
-func (r *Redactor) json(raw string, found []Found) (string, []Found, error) {
+func (r *Redactor) json(raw string, found []Found) (clean string, all []Found, again bool, err error) {
 	v := newView(raw)
 	var b strings.Builder
 	kept := 0 // of raw
@@ -180,7 +180,7 @@ func (r *Redactor) json(raw string, found []Found) (string, []Found, error) {
 		n := segment(v.text[at:], true)
 		marks, err := r.marks(v.text[at : at+n])
 		if err != nil {
-			return "", nil, err
+			return "", nil, false, err
 		}
 		for _, m := range marks {
 			from, to := v.in(at+m.Start, false), v.in(at+m.End, true)
@@ -213,10 +213,10 @@ func (r *Redactor) json(raw string, found []Found) (string, []Found, error) {
 		at += n
 	}
 	if kept == 0 {
-		return raw, found, nil
+		return raw, found, false, nil
 	}
 	b.WriteString(raw[kept:])
-	return b.String(), found, nil
+	return b.String(), found, true, nil
 }
 
 // appendQuoted appends a string of JSON. Bytes that are no characters stay.

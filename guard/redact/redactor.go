@@ -92,44 +92,51 @@ func (r *Redactor) RedactJSON(text json.RawMessage) (clean json.RawMessage, foun
 
 // settle redacts until nothing is found any more: what was recognised late in a
 // text may stand earlier in it, too, and what is left may be read in a new way.
-func (r *Redactor) settle(text string, once func(string, []Found) (string, []Found, error)) (clean string, found []Found, err error) {
+func (r *Redactor) settle(text string, once func(string, []Found) (string, []Found, bool, error)) (clean string, found []Found, err error) {
 	clean = text
 	for range maxRounds {
-		before := clean
-		if clean, found, err = once(before, found); err != nil {
+		known, again := r.book.count(), false
+		if clean, found, again, err = once(clean, found); err != nil {
 			return "", nil, err
 		}
-		if clean == before {
+		if !again && known == r.book.count() {
 			return clean, found, nil
 		}
 	}
 	return "", nil, errUnsettled
 }
 
-// text redacts one segment after the other.
-func (r *Redactor) text(text string, found []Found) (string, []Found, error) {
+// text redacts one segment after the other. It says to look again where they would
+// be cut in another way by now.
+func (r *Redactor) text(text string, found []Found) (clean string, all []Found, again bool, err error) {
 	var b strings.Builder
-	changed, kept := false, 0
+	kept := 0
 	for at := 0; at < len(text); {
 		n := segment(text[at:], true)
 		part := text[at : at+n]
 		clean, all, err := r.part(part, found)
 		if err != nil {
-			return "", nil, err
+			return "", nil, false, err
 		}
 		if found = all; clean != part {
-			changed = true
 			b.WriteString(text[kept:at])
 			b.WriteString(clean)
 			kept = at + n
+			again = again || !isLine(part) || !isLine(clean)
 		}
 		at += n
 	}
-	if !changed {
-		return text, found, nil
+	if kept == 0 {
+		return text, found, false, nil
 	}
 	b.WriteString(text[kept:])
-	return b.String(), found, nil
+	return b.String(), found, again, nil
+}
+
+// isLine reports whether a segment is one line, and ends there.
+func isLine(text string) bool {
+	i := strings.IndexAny(text, "\r\n")
+	return i >= 0 && i == len(text)-1 && !strings.Contains(text, "-----BEGIN")
 }
 
 // part redacts one segment.
