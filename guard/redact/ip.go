@@ -47,51 +47,49 @@ func isVersion(text string, at int) bool {
 	return false
 }
 
-// ip6At finds the address around the first colon of one. next is where the run of
-// its characters ends: no other begins before.
-func ip6At(text string, at, from int) (s Span, next int, ok bool) {
+// ip6At finds the address around its first colon.
+func ip6At(text string, at, from int) (Span, bool) {
 	const longest = 45
 	start := at
 	for start > from && at-start < 5 && isHex(text[start-1]) {
 		start--
 	}
-	end, colons, digits, dots := at, 0, false, false
-	double := false
-	for end < len(text) && (isHex(text[end]) || text[end] == ':' || text[end] == '.') {
-		switch c := text[end]; {
-		case c == ':':
+	if start > 0 && (isWord(text[start-1]) || text[start-1] == '-' || text[start-1] == ':') {
+		return Span{}, false
+	}
+	end, colons, double, dots := at, 0, false, false
+	for end < len(text) && end-start <= longest && (isHex(text[end]) || text[end] == ':' || text[end] == '.') {
+		switch text[end] {
+		case ':':
 			colons++
 			double = double || end > at && text[end-1] == ':'
-		case c == '.':
+		case '.':
 			dots = true
 		}
 		end++
 	}
-	next = end
-	for end > at && (text[end-1] == '.' || text[end-1] == ':' && (end < 2 || text[end-2] != ':')) {
+	for end > at && (text[end-1] == '.' || text[end-1] == ':' && text[max(end-2, 0)] != ':') {
 		if text[end-1] == ':' {
 			colons--
 		}
 		end--
 	}
-	if end-start > longest || colons < 2 || colons > 7 || !double && colons != 7 && (!dots || colons != 6) {
-		return Span{}, next, false
+	if end-start > longest || colons < 2 || colons > 7 || !double && colons != 7 && (!dots || colons != 6) || end < len(text) && isWord(text[end]) {
+		return Span{}, false
 	}
-	if start > 0 && (isWord(text[start-1]) || text[start-1] == '-' || text[start-1] == ':') || end < len(text) && isWord(text[end]) {
-		return Span{}, next, false
-	}
+	digits := false
 	for i := start; i < end; i++ {
 		digits = digits || isDigit(text[i])
 	}
-	addr, err := netip.ParseAddr(text[start:end])
-	if err != nil || !digits || addr.IsLoopback() || addr.IsUnspecified() {
-		return Span{}, next, false
-	}
 	// a1::b is a name in many languages.
-	if double && colons < 3 && at-start < 4 {
-		return Span{}, next, false
+	if !digits || double && colons < 3 && at-start < 4 {
+		return Span{}, false
 	}
-	return Span{start, end, "ip"}, next, true
+	addr, err := netip.ParseAddr(text[start:end])
+	if err != nil || addr.IsLoopback() || addr.IsUnspecified() {
+		return Span{}, false
+	}
+	return Span{start, end, "ip"}, true
 }
 
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }

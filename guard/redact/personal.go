@@ -41,12 +41,10 @@ func (p Personal) spans(found []Span, text string) []Span {
 				done, i = s.End, s.End-1
 			}
 		case c == ':' && p&IP != 0:
-			s, next, ok := ip6At(text, i, done)
-			if ok {
+			if s, ok := ip6At(text, i, done); ok {
 				found = replaceFrom(found, s)
-				done = s.End
+				done, i = s.End, s.End-1
 			}
-			i = max(i, next-1)
 		}
 	}
 	return found
@@ -92,7 +90,7 @@ func isSentence(text string) bool { return text[0] >= 'A' && text[0] <= 'Z' }
 // said reports whether one of the words, in small letters, stands shortly before a
 // place, on the same line. A word in a placeholder does not count.
 func said(text string, at int, words ...string) bool {
-	const near = 48
+	const near = 32
 	before := text[max(0, at-near):at]
 	for i := 0; i < len(before); i++ {
 		if before[i] == '\n' {

@@ -158,6 +158,9 @@ func inBrackets(groups []group, size int) bool {
 
 // spoken is a number in groups of any kind, or none, that a word announces.
 func spoken(text string, start int, groups []group) bool {
+	if start > 1 && text[start-1] == ',' && isDigit(text[start-2]) {
+		return false // 1,234,567
+	}
 	for i, g := range groups {
 		if g.size() < 2 && i > 0 && (i != 1 || g.sep != " (") {
 			return false
