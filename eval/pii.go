@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/ferrule-dev/ferrule/guard/redact"
@@ -46,7 +48,7 @@ func piiKinds() map[string]*piiFigure {
 	return map[string]*piiFigure{
 		"EMAIL_ADDRESS": email, "EMAIL": email,
 		"CREDIT_CARD": card, "CREDIT_CARD_NUMBER": card,
-		"US_SSN": ssn, "SSN": ssn,
+		"US_SSN": ssn, "SSN": ssn, "US_ITIN": ssn,
 		"IP_ADDRESS": ip,
 		"IBAN_CODE":  iban, "IBAN": iban,
 		"PHONE_NUMBER": phone, "US_PHONE_NUMBER": phone,
@@ -98,26 +100,30 @@ func pii(out *json.Encoder, files []string) error {
 			}
 		}
 	}
-	ok := true
-	var figures []*piiFigure
+	var missed []string
+	labels := 0
 	for _, kind := range []string{"email", "card", "ssn", "ip", "iban", "phone"} {
 		f := byKind[kind]
 		f.Recall, f.Precision = percent(f.Found, f.Labelled), percent(f.Right, f.Reported)
 		f.OK = f.Labelled == 0 || f.Recall >= f.WantRecall && f.Precision >= f.WantPrecision
-		ok = ok && f.OK
-		figures = append(figures, f)
+		if labels += f.Labelled; !f.OK {
+			missed = append(missed, fmt.Sprintf("%s (recall %.1f %%, precision %.1f %%)", kind, f.Recall, f.Precision))
+		}
 		if err := out.Encode(f); err != nil {
 			return err
 		}
 	}
 	if err := out.Encode(map[string]any{
-		"rows": len(rows), "kinds": figures, "ok": ok,
-		"not_covered": not, "note": "names and places have no form to be known by: they are not covered, nor is what else not_covered lists",
+		"program": "pii", "rows": len(rows), "labelled": labels, "missed": missed, "not_covered": not,
+		"note": "names and places have no form to be known by: they are not covered, nor is what else stands in not_covered",
 	}); err != nil {
 		return err
 	}
-	if !ok {
-		return errMissed
+	switch {
+	case labels == 0:
+		return errors.New("got no span of a kind that is looked for, want some")
+	case missed != nil:
+		return fmt.Errorf("%w: %s", errMissed, strings.Join(missed, ", "))
 	}
 	return nil
 }

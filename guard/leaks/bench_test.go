@@ -1,6 +1,7 @@
 package leaks
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -10,7 +11,7 @@ import (
 
 // BenchmarkRedact is what 16 KB cost, keys and personal data together.
 func BenchmarkRedact(b *testing.B) {
-	var s Scanner
+	s := shared()
 	if err := s.Warm(); err != nil {
 		b.Fatal(err)
 	}
@@ -19,23 +20,45 @@ func BenchmarkRedact(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	fill := func(text string) string { return strings.Repeat(text, size/len(text)+1)[:size] }
-	for name, text := range map[string]string{
-		"prose":  fill("The quick brown fox jumps over the lazy dog, and they ask for no key to it.\n"),
-		"plain":  fill("It was a bright cold day in April, and the clocks were all striking thirteen.\n"),
-		"code":   fill(string(code)),
-		"json":   fill(`{"id": 1234, "token": "none", "api": "v1", "auth": {"key": "name", "secret": false}},` + "\n"),
-		"line":   fill(`{"id": 1234, "token": "none", "api": "v1", "auth": {"key": "name", "secret": false}}, `),
-		"log":    fill("2024-05-01T12:00:00Z INFO access user=ann ip=10.1.2.3 path=/api/v1/items?key=12 status=200 dur=12ms\n"),
-		"found":  fill("export TOKEN=" + strings.Repeat("x", 3) + "ghp_" + "aB3dE5fG7hI9jK1lM2nO4pQ6rS8tU0vW2xY4" + "\nplain text here, mail ann@example.org\n"),
-		"assign": fill("api_key = \"c2VjcmV0LXRleHQ0NQ\" token: 8f3a2b1c9d4e5f60718293a4b5c6d7e8\n"),
+	fill := func(line func(i int) string) string {
+		var text strings.Builder
+		for i := 0; text.Len() < size; i++ {
+			text.WriteString(line(i))
+		}
+		return text.String()[:size]
+	}
+	random := key(size, mixed)
+	object := func(int) string {
+		return `{"id": 1234, "token": "none", "api": "v1", "auth": {"key": "name", "secret": false}}, `
+	}
+	prose := func(int) string { return "They ask for no key to it, and it was a bright cold day in April at 12:30.\n" }
+	secret := func(i int) string { return fmt.Sprintf("api_key_%d = %q\n", i, random[i*30:i*30+30]) }
+	for _, bb := range []struct {
+		name string
+		line func(i int) string
+	}{
+		{"prose", prose},
+		{"code", func(int) string { return string(code) }},
+		{"json", func(i int) string { return object(i) + "\n" }},
+		{"json in one line", object},
+		{"log with addresses", func(i int) string {
+			return fmt.Sprintf("2024-05-01T12:00:00Z INFO access ip=10.1.2.%d path=/api/v1/items?key=%d status=200\n", i%256, i)
+		}},
+		{"prose with 5 keys", func(i int) string {
+			if i%40 == 20 {
+				return secret(i / 40)
+			}
+			return prose(i)
+		}},
+		{"nothing but keys", secret},
 	} {
-		b.Run(name, func(b *testing.B) {
+		b.Run(bb.name, func(b *testing.B) {
+			text := fill(bb.line)
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
-			r := redact.New(redact.Options{Secrets: &s, Personal: redact.AllPersonal})
 			found := 0
 			for b.Loop() {
+				r := redact.New(redact.Options{Secrets: s, Personal: redact.AllPersonal})
 				_, f, err := r.Redact(text)
 				if err != nil {
 					b.Fatal(err)

@@ -53,7 +53,8 @@ func emailAt(text string, at, from int) (Span, bool) {
 // the letter of the law, and in practice never.
 func localRune(r rune) bool {
 	if r < utf8.RuneSelf {
-		return isWord(byte(r)) || strings.ContainsRune(".+-%'!#$&*^~", r)
+		return isWord(byte(r)) || //nolint:gosec // it is less than 128
+			strings.ContainsRune(".+-%'!#$&*^~", r)
 	}
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
 }

@@ -23,8 +23,8 @@ type hole struct {
 	number     int64 // 0 where there is none
 }
 
-// forms appends every place of a text that has the form of a placeholder.
-func forms(found []hole, text string) []hole {
+// forms are the places of a text that have the form of a placeholder, in order.
+func forms(text string) (found []hole) {
 	for at := 0; ; {
 		i := strings.IndexByte(text[at:], '[')
 		if i < 0 {

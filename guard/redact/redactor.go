@@ -195,7 +195,7 @@ func (r *Redactor) marks(text string) ([]mark, error) {
 			marks = append(marks, mark{s, true})
 		}
 	}
-	ours := r.book.reserve(text, forms(nil, text))
+	ours := r.book.reserve(text, forms(text))
 	return without(merged(marks), ours), nil
 }
 

@@ -20,7 +20,7 @@ func (r *Redactor) Placeholders(text string) []string {
 }
 
 func (r *Redactor) given(found []string, text string) []string {
-	for _, h := range forms(nil, text) {
+	for _, h := range forms(text) {
 		p := text[h.start:h.end]
 		if r.book.entry(p) != nil && !slices.Contains(found, p) {
 			found = append(found, p)
@@ -37,7 +37,7 @@ func (r *Redactor) Restore(text string) (string, error) {
 	}
 	var b strings.Builder
 	at := 0
-	for _, h := range forms(nil, text) {
+	for _, h := range forms(text) {
 		e := r.book.entry(text[h.start:h.end])
 		if e == nil {
 			continue
@@ -70,7 +70,7 @@ func (r *Redactor) RestoreJSON(raw json.RawMessage) (json.RawMessage, error) {
 			continue
 		}
 		v := newView(text[tok.start:tok.end])
-		for _, h := range forms(nil, v.text) {
+		for _, h := range forms(v.text) {
 			e := r.book.entry(v.text[h.start:h.end])
 			if e == nil {
 				continue
