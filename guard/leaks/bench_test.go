@@ -31,7 +31,9 @@ func BenchmarkRedact(b *testing.B) {
 	object := func(int) string {
 		return `{"id": 1234, "token": "none", "api": "v1", "auth": {"key": "name", "secret": false}}, `
 	}
-	prose := func(int) string { return "They ask for no key to it, and it was a bright cold day in April at 12:30.\n" }
+	prose := func(int) string {
+		return "They ask for no key to it, and it was a bright cold day in April at 12:30.\n"
+	}
 	secret := func(i int) string { return fmt.Sprintf("api_key_%d = %q\n", i, random[i*30:i*30+30]) }
 	for _, bb := range []struct {
 		name string
