@@ -8,6 +8,8 @@
 //	go run ./eval bfcl TOOLS CALLS
 //	go run ./eval shell FILE
 //	go run ./eval injections FILE
+//	go run ./eval pii FILE
+//	go run ./eval keys
 //	go run ./eval flow LABELS SEQUENCES
 //	go run ./eval flow-set SCENARIOS INJECTIONS
 package main
@@ -41,6 +43,8 @@ func programs() []program {
 		{"shell", "FILE", shellCommands},
 		{"injections", "FILE", injections},
 		{"flow", "LABELS SEQUENCES", flows},
+		{"pii", "FILE", pii},
+		{"keys", "", keys},
 		{"flow-set", "SCENARIOS INJECTIONS", flowSet},
 	}
 }
