@@ -22,9 +22,9 @@ type arrows struct {
 // A third-party module stands in as few rows as can be, so that it can be
 // exchanged in one place.
 var architecture = map[string]arrows{
-	".":          {ours: "audit durable guard policy schema secret tool", tests: "internal/leak"},
+	".":          {ours: "audit durable guard guard/memory policy schema secret tool", tests: "internal/leak"},
 	"tool":       {ours: "schema"},
-	"guard":      {ours: "guard/flow guard/scan tool"},
+	"guard":      {ours: "guard/flow guard/memory guard/scan tool"},
 	"guard/flow": {ours: "tool"},
 	"policy":     {ours: "tool", tests: "tooltest"},
 	"policy/cedar": {
@@ -63,6 +63,7 @@ var architecture = map[string]arrows{
 	"examples/secrets":     {ours: ". audit policy secret tool"},
 	"examples/shell":       {ours: ". builtin policy/cedar sandbox tool"},
 	"examples/streaming":   {ours: ". tool"},
+	"guard/memory":         {ours: "tool", tests: "tooltest"},
 	"guard/scan":           {third: "golang.org/x/text/unicode/norm"},
 	"internal/check":       {},
 	"internal/config":      {ours: "policy secret tool", third: "go.yaml.in/yaml/v3"},
@@ -76,7 +77,7 @@ var architecture = map[string]arrows{
 	"shell":                {third: "mvdan.cc/sh/v3", tests: "policy tool"},
 	"store":                {ours: "audit durable internal/lock policy tool", third: "modernc.org/sqlite", tests: ". tooltest"},
 	"tokens":               {third: "github.com/tiktoken-go/tokenizer", tests: ". tool"},
-	"tooltest":             {ours: ". audit durable policy tool"},
+	"tooltest":             {ours: ". audit durable guard/memory policy tool"},
 	"undo":                 {ours: "internal/inside internal/lock"},
 }
 
