@@ -32,6 +32,8 @@ type Dir struct {
 	// Entries is how many files, folders and links there may be. 0: 10,000.
 	Entries int
 
+	light int64 // what a copy in memory may be; 0: 8 MiB
+
 	mu    sync.Mutex
 	known map[string]digest // of files, by name
 }
@@ -83,7 +85,8 @@ func (d *Dir) most() (bytes int64, entries int) {
 	return bytes, entries
 }
 
-// top opens the folder; nil: it is missing.
+// top opens the folder. No folder and no info: it is missing; no folder: it is
+// something else.
 func (d *Dir) top() (*os.Root, fs.FileInfo, error) {
 	if d.Path == "" {
 		return nil, nil, errors.New("memory: Dir.Path is not set")
@@ -95,7 +98,7 @@ func (d *Dir) top() (*os.Root, fs.FileInfo, error) {
 	case err != nil:
 		return nil, nil, err
 	case !info.IsDir():
-		return nil, nil, fmt.Errorf("%s: got %s, want a folder", d.Path, info.Mode().Type())
+		return nil, info, nil
 	}
 	top, err := os.OpenRoot(d.Path)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -78,7 +79,7 @@ func (d *Dir) remake(mode fs.FileMode) (*os.Root, error) {
 	}
 	top, _, err := d.top()
 	if err == nil && top == nil {
-		err = fs.ErrNotExist
+		err = fmt.Errorf("%s: it was exchanged again", d.Path)
 	}
 	return top, err
 }

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"io"
@@ -19,7 +20,7 @@ type dirSnapshot struct {
 
 // Snapshot copies all files.
 func (d *Dir) Snapshot(ctx context.Context) (Snapshot, error) {
-	c := new(content)
+	c := &content{light: cmp.Or(d.light, maxInMemory)}
 	was, err := d.walk(ctx, func(ctx context.Context, d *Dir, p place) (sum [sha256.Size]byte, at int64, err error) {
 		at = c.size
 		sum, err = d.read(ctx, p, c)
@@ -70,6 +71,7 @@ const maxInMemory = 8 << 20
 // it is long.
 type content struct {
 	size   int64
+	light  int64 // of which so much is in memory
 	memory []byte
 	file   *os.File // nil: all is in memory
 	named  bool     // the file has to be removed
@@ -77,7 +79,7 @@ type content struct {
 
 // Write adds to it.
 func (c *content) Write(p []byte) (int, error) {
-	if c.file == nil && len(c.memory)+len(p) > maxInMemory {
+	if c.file == nil && c.size+int64(len(p)) > c.light {
 		if err := c.spill(); err != nil {
 			return 0, err
 		}

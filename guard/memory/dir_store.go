@@ -144,12 +144,14 @@ func (d *Dir) reach(ctx context.Context, key string, makes bool) (*os.Root, erro
 			}
 		}
 	}
-	at, _, err := d.top()
-	if err == nil && at == nil {
-		err = fmt.Errorf("%q: %w", key, ErrNotFound)
-	}
-	if err != nil {
+	at, info, err := d.top()
+	switch {
+	case err != nil:
 		return nil, err
+	case info == nil:
+		return nil, fmt.Errorf("%q: %w", key, ErrNotFound)
+	case at == nil:
+		return nil, fmt.Errorf("%s: got %s, want a folder", d.Path, info.Mode().Type())
 	}
 	parts := strings.Split(key, "/")
 	for _, part := range parts[:len(parts)-1] {

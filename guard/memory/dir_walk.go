@@ -55,8 +55,11 @@ func (d *Dir) walk(ctx context.Context, how looking) (folder, error) {
 		return nil, err
 	}
 	top, info, err := d.top()
-	if err != nil || top == nil {
+	switch {
+	case err != nil || info == nil:
 		return nil, err
+	case top == nil:
+		return folder{{path: ".", mode: info.Mode().Type()}}, nil
 	}
 	defer top.Close()
 	w := walker{dir: d, how: how}
@@ -188,7 +191,10 @@ func (t folder) find(path string) (*entry, bool) {
 // special is an entry that cannot be kept.
 func (t folder) special() error {
 	for _, e := range t {
-		if e.mode&fs.ModeType&^(fs.ModeDir|fs.ModeSymlink) != 0 {
+		switch {
+		case e.path == "." && !e.mode.IsDir():
+			return fmt.Errorf("got %s, want a folder", e.mode.Type())
+		case e.mode&fs.ModeType&^(fs.ModeDir|fs.ModeSymlink) != 0:
 			return fmt.Errorf("%q: got %s, want a file, a folder or a link", e.path, e.mode.Type())
 		}
 	}

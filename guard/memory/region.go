@@ -21,8 +21,8 @@ type Snapshot interface {
 	// Hash is the fingerprint that the region had, as Region.Hash gives it.
 	Hash() string
 	// Changed names what the region holds otherwise now, sorted. All of it is
-	// read: no fingerprint is believed. A thing that contains others is named if it
-	// is itself another, and is named before them.
+	// read: no fingerprint is believed. What contains other things is named if it is
+	// itself another; the region as a whole is named ".".
 	Changed(context.Context) ([]string, error)
 	// Restore makes the region hold what it held, and nothing else. Where it fails
 	// it has done what it could.

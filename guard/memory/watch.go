@@ -304,5 +304,5 @@ func (w *watch) changes(ctx context.Context, c *Call, key string, f func() error
 
 // owns reports whether a key is what has that name, or lies in it.
 func owns(name, key string) bool {
-	return name == key || len(key) > len(name) && key[:len(name)] == name && key[len(name)] == '/'
+	return name == key || name == "." || len(key) > len(name) && key[:len(name)] == name && key[len(name)] == '/'
 }
