@@ -184,4 +184,3 @@ func (d *Dir) enter(at *os.Root, part string, makes bool) (*os.Root, error) {
 	}
 	return step(at, part, info)
 }
-

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"pgregory.net/rapid"
+
 	"github.com/ferrule-dev/ferrule/guard/memory"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -46,7 +48,7 @@ func wantBreach(t testing.TB, c *memory.Call, names ...string) {
 	}
 }
 
-func put(t testing.TB, dir, name, text string) {
+func put(t rapid.TB, dir, name, text string) {
 	t.Helper()
 	name = filepath.Join(dir, name)
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -57,7 +59,7 @@ func put(t testing.TB, dir, name, text string) {
 	}
 }
 
-func wantFile(t testing.TB, dir, name, want string) {
+func wantFile(t rapid.TB, dir, name, want string) {
 	t.Helper()
 	got, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil && (want != "" || !errors.Is(err, os.ErrNotExist)) || string(got) != want {
@@ -268,8 +270,8 @@ func TestSideBySide(t *testing.T) {
 // region is a map that can be told to fail.
 type region struct {
 	*memory.Map
-	wait  chan struct{}                        // Snapshot waits for it
-	hash  func() error                         // fails before Hash
+	wait  chan struct{}                         // Snapshot waits for it
+	hash  func() error                          // fails before Hash
 	fails func(memory.Snapshot) memory.Snapshot // is given out in its place
 }
 

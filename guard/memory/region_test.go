@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/ferrule-dev/ferrule/guard/memory"
 	"github.com/ferrule-dev/ferrule/tooltest"
 )
@@ -56,7 +58,7 @@ func TestRegions(t *testing.T) {
 	})
 }
 
-func done(t testing.TB, err error) {
+func done(t rapid.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
