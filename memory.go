@@ -13,14 +13,18 @@ import (
 // This file is about the agent's memory while a tool runs: what changes there that
 // nobody declared is put back, and the call fails.
 
-// watchMemory begins to watch before a tool runs. Nil of both: there is nothing to
-// watch.
-func (c *call) watchMemory() (*memory.Call, *tool.Error) {
+// watchMemory begins to watch before a tool runs, in the context of a wrapper if
+// there is one. Nil of both: there is nothing to watch.
+func (c *call) watchMemory(outer context.Context) (*memory.Call, *tool.Error) {
 	g := c.turn.set.guard
 	if g == nil || !g.Memory.Watches() {
 		return nil, nil
 	}
-	watched, err := timedAs(c, unwatched, func(ctx context.Context) (*memory.Call, error) { return g.Memory.Begin(ctx, c.req) })
+	watched, err := leased(c, unwatched, func(l *lease) (*memory.Call, error) {
+		ctx, done := c.join(outer, l)
+		defer done()
+		return g.Memory.Begin(ctx, c.req)
+	})
 	if err == nil {
 		return watched, nil
 	}

@@ -99,7 +99,7 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 		}
 		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool has run already and may not run twice.", Detail: "a wrapper called next again"}}
 	}
-	watched, failure := c.watchMemory()
+	watched, failure := c.watchMemory(outer)
 	if failure != nil {
 		return tool.Result{Err: failure}
 	}

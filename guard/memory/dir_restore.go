@@ -145,10 +145,10 @@ func (s restoring) entry(ctx context.Context, at *os.Root, e *entry) error {
 	if err != nil {
 		info = nil
 	}
-	switch e.mode.Type() {
-	case fs.ModeDir:
+	switch {
+	case e.mode.IsDir():
 		return s.folder(ctx, at, e, name, info)
-	case fs.ModeSymlink:
+	case e.mode.Type() == fs.ModeSymlink:
 		if info != nil {
 			if target, err := at.Readlink(name); err == nil && target == e.target {
 				return nil

@@ -272,7 +272,7 @@ func TestDirUndone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		base, err := os.MkdirTemp("", "memory")
 		done(t, err)
-		defer os.RemoveAll(base)
+		defer func() { done(t, os.RemoveAll(base)) }()
 		dir := filepath.Join(base, "region")
 		w := world{T: t, dir: dir, outside: filepath.Join(base, "outside")}
 		put(t, w.outside, "theirs", "x")

@@ -145,7 +145,7 @@ func namesIn(at *os.Root, most int) (names []string, err error) {
 	for len(names) <= most {
 		some, err := f.Readdirnames(256)
 		names = append(names, some...)
-		if err == io.EOF { //nolint:errorlint // it is returned as it is
+		if err == io.EOF {
 			break
 		}
 		if err != nil {
@@ -169,7 +169,7 @@ func (e *entry) add(to hash.Hash) {
 	var n [8]byte
 	for _, part := range []string{e.path, e.target, string(e.sum[:])} {
 		to.Write(binary.BigEndian.AppendUint64(n[:0], uint64(len(part)))) // so that no two folders look alike
-		io.WriteString(to, part)
+		to.Write([]byte(part))
 	}
 	to.Write(binary.BigEndian.AppendUint32(n[:0], uint32(e.mode)))
 }

@@ -128,7 +128,7 @@ func (g *Guard) Change(ctx context.Context, region string, f func(context.Contex
 	}
 	snap, err2 := w.take(ctx)
 	if err2 != nil { // what it holds is not known, so it goes back to what is
-		w.breach(ctx, err2)
+		_ = w.breach(ctx, err2)
 		return errors.Join(err, err2)
 	}
 	return errors.Join(err, w.expect(snap))

@@ -170,7 +170,7 @@ func (w *watch) verify(ctx context.Context, exact bool) error {
 		return w.forget()
 	}
 	w.doubts(nil)
-	w.breach(ctx, err)
+	_ = w.breach(ctx, err) // those who are blamed have it
 	return w.doubted()
 }
 
@@ -254,7 +254,7 @@ func (w *watch) leave(ctx context.Context, c *Call) {
 	}
 	defer w.unlock()
 	if err := w.differs(ctx, c.tier == Untrusted); err != nil {
-		w.breach(ctx, err)
+		_ = w.breach(ctx, err) // it is blamed for it
 	}
 }
 
