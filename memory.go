@@ -44,7 +44,7 @@ func (c *call) watchMemory(outer context.Context) (*memory.Call, *tool.Error) {
 // unwatched is the result of a call that does not run, as nobody could tell what
 // it does to memory.
 func unwatched(err error) *tool.Error {
-	return &tool.Error{Kind: tool.Failed, Text: "The agent's memory could not be looked at, so the tool did not run.", Detail: err.Error(), Cause: err}
+	return &tool.Error{Kind: tool.Failed, Text: "The agent's memory could not be looked at, so the tool did not run.", Detail: err.Error(), Cause: err, Own: true}
 }
 
 // memoryTime is how long looking at memory may take when a tool has returned.
@@ -79,7 +79,7 @@ func (c *call) lookAtMemory(ctx context.Context, watched *memory.Call) *tool.Err
 	if left {
 		text = "The tool may have changed memory that it may not change, and that could not be put back."
 	}
-	return &tool.Error{Kind: tool.Failed, Text: text, Detail: err.Error(), Cause: err}
+	return &tool.Error{Kind: tool.Failed, Text: text, Detail: err.Error(), Cause: err, Own: true}
 }
 
 // breached is the result of a call that has changed memory: nothing that its tool
