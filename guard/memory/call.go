@@ -39,8 +39,8 @@ func (g *Guard) Begin(ctx context.Context, r *tool.Request) (*Call, error) {
 }
 
 // End looks at every region when a call has returned, whatever became of it. With
-// a breach the call must fail. What is to be put back is put back also where ctx
-// ends meanwhile, within 30 s. It is called once.
+// a breach the call must fail. ctx bounds how long it waits for others who look;
+// looking, and putting back, take 30 s each at most. It is called once.
 func (c *Call) End(ctx context.Context) []*Breach {
 	for _, w := range c.guard.watches() {
 		w.leave(ctx, c)

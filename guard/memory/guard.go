@@ -108,8 +108,9 @@ func (g *Guard) find(region string) (*watch, error) {
 }
 
 // Change lets the host change a region while calls may run: all that f changes
-// there is expected from then on. What others change while f runs is not told from
-// it. f must not use the guard.
+// there is expected from then on, whatever it returns. What others change while f
+// runs is not told from it. f must not use the guard. While calls run, a change that
+// cannot be copied is undone.
 func (g *Guard) Change(ctx context.Context, region string, f func(context.Context) error) error {
 	w, err := g.find(region)
 	if err != nil {
@@ -126,10 +127,15 @@ func (g *Guard) Change(ctx context.Context, region string, f func(context.Contex
 	if w.idle() {
 		return errors.Join(err, w.forget())
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTime)
+	defer cancel()
 	snap, err2 := w.take(ctx)
-	if err2 != nil { // what it holds is not known, so it goes back to what is
-		_ = w.breach(ctx, err2)
-		return errors.Join(err, err2)
+	if err2 == nil {
+		return errors.Join(err, w.expect(snap))
 	}
-	return errors.Join(err, w.expect(snap))
+	left := w.restore(ctx) // what cannot be copied cannot be guarded; no call is to blame
+	if left != nil {
+		w.doubts(left)
+	}
+	return errors.Join(err, err2, left)
 }

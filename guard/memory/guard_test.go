@@ -242,6 +242,22 @@ func TestSideBySide(t *testing.T) {
 			t.Error("Change of no region: want an error")
 		}
 	})
+	t.Run("G7 a change of the host that cannot be guarded is undone, and nobody is to blame", func(t *testing.T) {
+		t.Parallel()
+		m := &memory.Map{Bytes: 10}
+		v := &rows{all: map[string][]byte{}}
+		m.Values = v
+		g := &memory.Guard{Regions: map[string]memory.Region{"m": m}}
+		c := begin(t, g, memory.Unknown)
+		var limit *memory.LimitError
+		if err := g.Change(t.Context(), "m", func(ctx context.Context) error { return v.Put(ctx, "k", make([]byte, 10)) }); !errors.As(err, &limit) {
+			t.Errorf("Change: %v, want a limit", err)
+		}
+		wantBreach(t, c)
+		if len(v.all) != 0 {
+			t.Errorf("values = %q, want none", v.all)
+		}
+	})
 	t.Run("G7 who waits to look gives up with its context", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
@@ -306,6 +322,19 @@ func (s stuck) Restore(ctx context.Context) error {
 		return *s.why
 	}
 	return s.Snapshot.Restore(ctx)
+}
+
+// meddled is a table in which another value changes with k.
+type meddled struct {
+	*rows
+	fails error
+}
+
+func (m meddled) Put(ctx context.Context, key string, value []byte) error {
+	if key != "k" || value == nil {
+		return m.rows.Put(ctx, key, value)
+	}
+	return errors.Join(m.rows.Put(ctx, "a", []byte("x")), m.rows.Put(ctx, key, value), m.fails)
 }
 
 func TestFailures(t *testing.T) {
@@ -373,6 +402,53 @@ func TestFailures(t *testing.T) {
 		}
 		wantBreach(t, begin(t, g, memory.Pure))
 		wantFile(t, dir, "note.md", "the user likes tea")
+	})
+	t.Run("G7 who is stopped while it looks blames nobody", func(t *testing.T) {
+		t.Parallel()
+		r := &region{Map: new(memory.Map)}
+		g := &memory.Guard{Regions: map[string]memory.Region{"r": r}}
+		c, aware := begin(t, g, memory.Unknown), begin(t, g, memory.Aware)
+		for name, f := range map[string]func(context.Context) error{
+			"a call": func(ctx context.Context) error {
+				_, err := g.Begin(ctx, request(memory.Pure))
+				return err
+			},
+			"an operation": func(ctx context.Context) error {
+				return memory.From(aware.Context(ctx)).Write(ctx, "r", "k", []byte("v"))
+			},
+			"the host": func(ctx context.Context) error {
+				return g.Change(ctx, "r", func(context.Context) error { return nil })
+			},
+		} {
+			ctx, stop := context.WithCancel(t.Context())
+			r.hash = func() error {
+				stop()
+				return ctx.Err()
+			}
+			if err := f(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: %v, want the end of its context", name, err)
+			}
+			r.hash = nil
+		}
+		wantBreach(t, c)
+		wantBreach(t, aware)
+	})
+	t.Run("G7 an operation during which others change something is undone with that", func(t *testing.T) {
+		t.Parallel()
+		v := &rows{all: map[string][]byte{"a": []byte("b")}}
+		for _, fails := range []error{nil, broken} {
+			m := &memory.Map{Values: meddled{v, fails}}
+			g := &memory.Guard{Regions: map[string]memory.Region{"m": m}}
+			c := begin(t, g, memory.Aware)
+			var b *memory.Breach
+			if err := memory.From(c.Context(t.Context())).Write(t.Context(), "m", "k", []byte("v")); !errors.As(err, &b) || !errors.Is(err, fails) && fails != nil {
+				t.Errorf("Write: %v, want a breach", err)
+			}
+			wantBreach(t, c, "a", "k")
+			if len(v.all) != 1 || string(v.all["a"]) != "b" {
+				t.Errorf("values = %q, want what they were", v.all)
+			}
+		}
 	})
 	t.Run("G7 an operation that fails has done nothing", func(t *testing.T) {
 		t.Parallel()

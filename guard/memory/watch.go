@@ -166,12 +166,20 @@ func (w *watch) verify(ctx context.Context, exact bool) error {
 	case err == nil:
 		w.doubts(nil)
 		return nil
+	case unseen(ctx, err):
+		return fmt.Errorf("memory %q: %w", w.name, err)
 	case doubt == nil && w.idle():
 		return w.forget()
 	}
 	w.doubts(nil)
 	_ = w.breach(ctx, err) // those who are blamed have it
 	return w.doubted()
+}
+
+// unseen reports whether nothing was found because who looked was stopped. Those
+// beside it are not to blame for that.
+func unseen(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && !errors.Is(err, errChanged)
 }
 
 // restoreTime is how long it may take to put a region back. It is done also where
@@ -253,6 +261,8 @@ func (w *watch) leave(ctx context.Context, c *Call) {
 		return
 	}
 	defer w.unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTime)
+	defer cancel()
 	if err := w.differs(ctx, c.tier == Untrusted); err != nil {
 		_ = w.breach(ctx, err) // it is blamed for it
 	}
@@ -279,27 +289,43 @@ func (w *watch) changes(ctx context.Context, c *Call, key string, f func() error
 	if !w.under(c) {
 		return fmt.Errorf("memory %q: the call is over", w.name)
 	}
-	if err := w.differs(ctx, false); err != nil {
-		return w.breach(ctx, err)
-	}
-	if err := caught(f); err != nil {
-		if left := w.restore(ctx); left != nil { // it may have done a part
-			return errors.Join(err, w.breach(ctx, left))
-		}
+	switch err := w.differs(ctx, false); {
+	case err == nil:
+	case unseen(ctx, err):
 		return fmt.Errorf("memory %q: %w", w.name, err)
-	}
-	next, err := w.take(ctx)
-	if err != nil {
+	default:
 		return w.breach(ctx, err)
 	}
-	names, err := w.snap.Changed(ctx)
+	var next Snapshot
+	err := caught(f)
+	if err == nil {
+		next, err = w.take(ctx)
+	}
+	if by := w.others(ctx, key); by != nil {
+		err = errors.Join(w.breach(ctx, by), err)
+	} else if err != nil { // it may have done a part
+		if left := w.restore(ctx); left != nil {
+			err = errors.Join(w.breach(ctx, left), err)
+		}
+	}
+	if err == nil {
+		return w.expect(next)
+	}
+	if next != nil {
+		err = errors.Join(err, next.Close())
+	}
+	return fmt.Errorf("memory %q: %w", w.name, err)
+}
+
+// others is why more than a key has changed; nil: it has not.
+func (w *watch) others(ctx context.Context, key string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTime)
+	defer cancel()
+	names, err := w.changed(ctx)
 	if err == nil && slices.ContainsFunc(names, func(name string) bool { return !owns(name, key) }) {
-		err = errChanged // by somebody else, meanwhile
+		err = errChanged
 	}
-	if err != nil {
-		return errors.Join(w.breach(ctx, err), next.Close())
-	}
-	return w.expect(next)
+	return err
 }
 
 // owns reports whether a key is what has that name, or lies in it.
