@@ -136,6 +136,40 @@ func TestTiers(t *testing.T) {
 	}
 }
 
+// fooled is a region whose fingerprint does not tell of changes.
+type fooled struct{ *memory.Map }
+
+func (fooled) Hash(context.Context) (string, error) { return "as ever", nil }
+
+func (f fooled) Snapshot(ctx context.Context) (memory.Snapshot, error) {
+	s, err := f.Map.Snapshot(ctx)
+	return fooledSnapshot{s}, err
+}
+
+type fooledSnapshot struct{ memory.Snapshot }
+
+func (fooledSnapshot) Hash() string { return "as ever" }
+
+func TestUntrusted(t *testing.T) {
+	t.Parallel()
+	t.Run("G7 of an untrusted call no fingerprint is believed, before or after", func(t *testing.T) {
+		t.Parallel()
+		m := new(memory.Map)
+		g := &memory.Guard{Regions: map[string]memory.Region{"m": fooled{m}}}
+		wantBreach(t, begin(t, g, memory.Unknown))
+		done(t, m.Write(t.Context(), "k", []byte("the host's")))
+		c := begin(t, g, memory.Untrusted)
+		done(t, m.Write(t.Context(), "k", []byte("a stranger's")))
+		wantBreach(t, c, "k")
+		if got, err := m.Read(t.Context(), "k"); err != nil || string(got) != "the host's" {
+			t.Errorf("k = %q, %v, want what the host wrote before the call", got, err)
+		}
+		c = begin(t, g, memory.Unknown) // the cheap look is as good as the fingerprint
+		done(t, m.Write(t.Context(), "k", []byte("missed")))
+		wantBreach(t, c)
+	})
+}
+
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
