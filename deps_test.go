@@ -22,9 +22,9 @@ type arrows struct {
 // A third-party module stands in as few rows as can be, so that it can be
 // exchanged in one place.
 var architecture = map[string]arrows{
-	".":          {ours: "audit durable guard policy schema secret tool", tests: "guard/flow internal/leak"},
+	".":          {ours: "audit durable guard guard/memory policy schema secret tool", tests: "guard/flow internal/leak"},
 	"tool":       {ours: "schema"},
-	"guard":      {ours: "guard/flow guard/scan tool"},
+	"guard":      {ours: "guard/flow guard/memory guard/scan tool"},
 	"guard/flow": {ours: "tool"},
 	"policy":     {ours: "tool", tests: "tooltest"},
 	"policy/cedar": {
@@ -66,6 +66,7 @@ var architecture = map[string]arrows{
 	"guard/leaks":          {ours: "guard/leaks/before guard/redact", third: "github.com/betterleaks/betterleaks"},
 	"guard/leaks/before":   {},
 	"guard/redact":         {},
+	"guard/memory":         {ours: "tool", tests: "tooltest"},
 	"guard/scan":           {third: "golang.org/x/text/unicode/norm"},
 	"internal/check":       {},
 	"internal/config":      {ours: "policy secret tool", third: "go.yaml.in/yaml/v3"},
@@ -79,7 +80,7 @@ var architecture = map[string]arrows{
 	"shell":                {third: "mvdan.cc/sh/v3", tests: "policy tool"},
 	"store":                {ours: "audit durable internal/lock policy tool", third: "modernc.org/sqlite", tests: ". tooltest"},
 	"tokens":               {third: "github.com/tiktoken-go/tokenizer", tests: ". tool"},
-	"tooltest":             {ours: ". audit durable policy tool"},
+	"tooltest":             {ours: ". audit durable guard/memory policy tool"},
 	"undo":                 {ours: "internal/inside internal/lock"},
 }
 

@@ -99,26 +99,45 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 		}
 		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool has run already and may not run twice.", Detail: "a wrapper called next again"}}
 	}
+	watched, failure := c.watchMemory(outer)
+	if failure != nil {
+		return tool.Result{Err: failure}
+	}
 	c.runs++
 	c.flow(false).forget()
 	l := &lease{ctx: c.turn.ctx, turn: c.turn, call: c, runs: true, req: c.req}
 	l.env = c.host(l).Env()
 	d, _ := t.RunTime()
 	if !c.begin(l, d) {
+		if watched != nil {
+			watched.Drop()
+		}
 		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the call is over.", Cause: errOver}}
 	}
 	if c.turn.noted() {
 		c.emit(audit.Event{Kind: audit.Started, Time: l.began, Text: c.isolatedBy()})
 	}
 	ctx, done := c.join(outer, l)
-	res, err := c.invoke(ctx)
+	var breach *tool.Error
+	var err error
+	if watched == nil {
+		res, err = c.invoke(ctx)
+	} else {
+		res, breach, err = c.invokeWatched(ctx, watched)
+	}
 	done()
 	cause := c.release(l)
 	if errors.Is(cause, errLost) { // somebody else gave the call its result
-		if err != nil {
+		switch {
+		case breach != nil:
+			res = tool.Result{Err: breach}
+		case err != nil:
 			res.Err = tool.AsError(err)
 		}
 		return res
+	}
+	if breach != nil {
+		return c.breached(l, breach)
 	}
 	if err == nil && res.Err != nil {
 		err = res.Err

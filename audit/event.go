@@ -68,7 +68,7 @@ const (
 	Isolated  Kind = "isolated"  // how what it runs outside this process is isolated
 	WentOn    Kind = "went on"   // the call ends, and what it runs goes on in the background, by the name that Text is
 	Updated   Kind = "updated"   // output or progress while it runs
-	Blocked   Kind = "blocked"   // a hook stopped it, or a secret was refused (by secrets)
+	Blocked   Kind = "blocked"   // a hook stopped it, a secret was refused (by secrets), or it changed memory (by memory)
 	Used      Kind = "used"      // a secret, which Text names, was given to its tool
 	Scrubbed  Kind = "scrubbed"  // secrets, which Text names, were taken out of what it said
 	Joined    Kind = "joined"    // it has the result of another call, which did the same

@@ -13,6 +13,8 @@
 //   - A [Sink] says how sensitive what it is given may be.
 //   - guard/flow asks a person before data goes where nobody sent it. That does not
 //     depend on recognising an attack.
+//   - guard/memory puts back what tools change in an agent's memory, unless that was
+//     declared.
 //
 // The zero Guard has the defaults of all of them.
 package guard

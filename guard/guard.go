@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/ferrule-dev/ferrule/guard/flow"
+	"github.com/ferrule-dev/ferrule/guard/memory"
 	"github.com/ferrule-dev/ferrule/guard/scan"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -29,6 +30,9 @@ type Guard struct {
 	Sinks map[Sink][]tool.Sensitivity
 	// Flow is how the flow of data is watched.
 	Flow flow.Rules
+	// Memory are regions of the agent's memory that tools change only as is
+	// declared. Nil: there are none.
+	Memory *memory.Guard
 }
 
 // Handling is what an operator says of the results of a tool.
@@ -56,6 +60,9 @@ func (g *Guard) Check() error {
 		}
 	}
 	if err := g.Flow.Check(); err != nil {
+		return fmt.Errorf("guard: %w", err)
+	}
+	if err := g.Memory.Check(); err != nil {
 		return fmt.Errorf("guard: %w", err)
 	}
 	return nil

@@ -12,6 +12,7 @@
 //	tooltest.Blobs(t, func(t *testing.T) durable.Blobs { return open(t) })
 //	tooltest.Inbox(t, func(t *testing.T) policy.Inbox { return open(t) })
 //	tooltest.Ledger(t, func(t *testing.T) policy.Ledger { return open(t) })
+//	tooltest.Region(t, func(t *testing.T) (memory.Region, func(n int)) { return open(t) })
 //
 // The names of its subtests begin with the rule of the specification that they
 // show.
