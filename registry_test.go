@@ -56,7 +56,7 @@ func deferredTool(d *tool.Tool) { d.Deferred = true }
 
 // lenient is a runtime in which every call may run.
 func lenient() *ferrule.Runtime {
-	return &ferrule.Runtime{Policy: policy.Func(func(*tool.Request) tool.Decision { return tool.Decision{Verdict: tool.Allow} })}
+	return &ferrule.Runtime{Guard: unwatched(), Policy: policy.Func(func(*tool.Request) tool.Decision { return tool.Decision{Verdict: tool.Allow} })}
 }
 
 // holding is a lenient runtime with these tools of the program.

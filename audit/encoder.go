@@ -3,6 +3,7 @@ package audit
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,6 +74,9 @@ func (enc *Encoder) Append(b []byte, e *Event) []byte {
 	}
 	if e.Result != nil {
 		b = appendResult(b, e.Result)
+	}
+	if e.Flow != "" && len(e.Flow) <= maxFlow && json.Valid([]byte(e.Flow)) {
+		b = append(append(b, `,"flow":`...), e.Flow...)
 	}
 	if e.Took != 0 {
 		b = strconv.AppendInt(append(b, `,"took_ns":`...), int64(e.Took), 10)
@@ -169,6 +173,14 @@ func appendResult(b []byte, res *tool.Result) []byte {
 		b = appendString(append(b, `,"is_error":true,"kind":`...), string(e.Kind))
 		b = appendField(b, `,"text":`, e.Text)
 		b = appendField(b, `,"detail":`, e.Detail)
+	}
+	if t := res.Trust; t != nil {
+		b = append(append(append(b, `,"trust":"`...), t.String()...), '"')
+	}
+	if o := res.Origin; o != nil {
+		b = appendString(append(b, `,"origin":{"tool":`...), o.Tool)
+		b = appendField(b, `,"source":`, o.Source)
+		b = append(append(append(b, `,"sensitivity":"`...), o.Sensitivity.String()...), `"}`...)
 	}
 	return append(b, '}')
 }

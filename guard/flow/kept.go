@@ -25,7 +25,7 @@ type kept struct {
 	readers            []string // the ids of ledgers that hold the texts of results
 }
 
-// form is kept as JSON.
+// keptForm is kept as JSON.
 type keptForm struct {
 	Readers   []string     `json:"readers,omitempty"`
 	Untrusted [][2]string  `json:"untrusted,omitempty"` // source and tool
@@ -41,21 +41,19 @@ func keyOf(flow, id string) string {
 	return flow + base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// Unsaved reports whether the ledger knows what it has not given to who keeps it.
-func (l *Ledger) Unsaved() bool {
+// Changes counts how often what must be kept of the session has become another.
+func (l *Ledger) Changes() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.unsaved
+	return l.changes
 }
 
 // Save gives what must be kept of the session. Had is what is kept of it now, also
-// by others: nothing of it is lost. Nil: nothing is. It is a few hundred bytes, and
-// has another form only where [Ledger.Unsaved] said so, or where others have.
+// by others: nothing of it is lost. Nil: nothing is. It is a few hundred bytes.
 func (l *Ledger) Save(had json.RawMessage) (json.RawMessage, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	err := l.load(had)
-	l.unsaved = false
 	f := keptForm{Untrusted: pairs(l.untrusted), Private: pairs(l.private), Secret: l.secret, Agreed: slices.Sorted(maps.Keys(l.agreed))}
 	f.Readers, f.Used = slices.Sorted(slices.Values(l.readers)), slices.Sorted(slices.Values(l.used))
 	if len(f.Untrusted)+len(f.Private)+len(f.Agreed)+len(f.Used) == 0 {
@@ -70,12 +68,9 @@ func (l *Ledger) Save(had json.RawMessage) (json.RawMessage, error) {
 func (l *Ledger) Load(had json.RawMessage) (news bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before := l.unsaved
-	l.unsaved = false
+	before := l.changes
 	err = l.load(had)
-	news = l.unsaved
-	l.unsaved = before
-	return news, err
+	return l.changes != before, err
 }
 
 func (l *Ledger) load(had json.RawMessage) error {
@@ -95,7 +90,8 @@ func (l *Ledger) load(had json.RawMessage) error {
 		l.stand(&l.private, place{p[0], p[1]})
 	}
 	if f.Secret && !l.secret {
-		l.secret, l.unsaved = true, true
+		l.secret = true
+		l.changes++
 	}
 	for _, k := range f.Agreed {
 		l.agree(k)
@@ -124,7 +120,8 @@ func (l *Ledger) stand(all *[]place, p place) {
 		l.stand(all, place{}) // fits only a trust in all
 		return
 	}
-	*all, l.unsaved = append(*all, p), true
+	*all = append(*all, p)
+	l.changes++
 }
 
 func (l *Ledger) agree(key string) {
@@ -134,12 +131,14 @@ func (l *Ledger) agree(key string) {
 	if l.agreed == nil {
 		l.agreed = make(map[string]bool)
 	}
-	l.agreed[key], l.unsaved = true, true
+	l.agreed[key] = true
+	l.changes++
 }
 
 func (l *Ledger) use(c Capability) {
 	if !slices.Contains(l.used, c) {
-		l.used, l.unsaved = append(l.used, c), true
+		l.used = append(l.used, c)
+		l.changes++
 	}
 }
 
@@ -159,7 +158,8 @@ func (l *Ledger) readBy(id string) {
 		l.elsewhere = true
 	}
 	if len(id) <= 16 && len(l.readers) < maxReaders && !slices.Contains(l.readers, id) {
-		l.readers, l.unsaved = append(l.readers, id), true
+		l.readers = append(l.readers, id)
+		l.changes++
 	}
 }
 

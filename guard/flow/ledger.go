@@ -23,7 +23,7 @@ type Ledger struct {
 	// not here, so that every argument may have come from them.
 	elsewhere bool
 	id        string // of this ledger, in what is kept
-	unsaved   bool
+	changes   uint64 // of kept
 }
 
 const (
@@ -101,7 +101,8 @@ func (l *Ledger) Note(r *tool.Request, res tool.Result) Noted {
 	if n.Sensitive {
 		l.stand(&l.private, from)
 		if secret && !l.secret {
-			l.secret, l.unsaved = true, true
+			l.secret = true
+			l.changes++
 		}
 	}
 	l.read()
