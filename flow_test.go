@@ -125,12 +125,16 @@ func TestFlowDecides(t *testing.T) {
 		{
 			"G6 only one of two capabilities",
 			&ferrule.Runtime{Guard: with(flow.Rules{OnlyOne: []flow.Capability{flow.Untrusted, flow.External}, Labels: map[string]flow.Label{"fetch": {Is: []flow.Capability{flow.Untrusted}}}})},
-			"", yes, []string{"note {}", "fetch {}", ann, "fetch {}"}, "ran ran denied ran",
+			"", yes,
+			[]string{"note {}", "fetch {}", ann, "fetch {}"},
+			"ran ran denied ran",
 		},
 		{
 			"G6 only one of two capabilities, the other first",
 			&ferrule.Runtime{Guard: with(flow.Rules{OnlyOne: []flow.Capability{flow.Untrusted, flow.External}, Labels: map[string]flow.Label{"fetch": {Is: []flow.Capability{flow.Untrusted}}}})},
-			"", yes, []string{ann, "fetch {}", ann}, "ran denied ran",
+			"", yes,
+			[]string{ann, "fetch {}", ann},
+			"ran denied ran",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

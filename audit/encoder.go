@@ -75,9 +75,7 @@ func (enc *Encoder) Append(b []byte, e *Event) []byte {
 	if e.Result != nil {
 		b = appendResult(b, e.Result)
 	}
-	if e.Flow != "" && len(e.Flow) <= maxFlow && json.Valid([]byte(e.Flow)) {
-		b = append(append(b, `,"flow":`...), e.Flow...)
-	}
+	b = appendFlow(b, e.Flow)
 	if e.Took != 0 {
 		b = strconv.AppendInt(append(b, `,"took_ns":`...), int64(e.Took), 10)
 	}
@@ -129,6 +127,14 @@ func appendKnown(b []byte, k Kind, r *tool.Request) []byte {
 	b = appendField(b, `,"client":`, r.Caller.Client)
 	b = appendField(b, `,"agent":`, r.Caller.Agent)
 	return appendField(b, `,"run":`, r.Caller.Run)
+}
+
+// appendFlow appends what is JSON already, on one line; what is not is left out.
+func appendFlow(b []byte, text string) []byte {
+	if text == "" || len(text) > maxFlow || strings.ContainsAny(text, "\r\n") || !utf8.ValidString(text) || !json.Valid([]byte(text)) {
+		return b
+	}
+	return append(append(b, `,"flow":`...), text...)
 }
 
 func appendArgs(b []byte, args string) []byte {
