@@ -292,8 +292,12 @@ func (j *judgement) steered(v *Verdict) []*item {
 		if len(d.value) < minPlace || d.key == "" && !d.outside || j.prompts.named(j.r, d, j.all) {
 			continue
 		}
+		folded := fold(d.value, nil).text
 		for _, n := range slices.Backward(j.found.items) {
-			if !n.untrusted || slices.Contains(n.at, d.value) || !wordIn(n.original, d.value) {
+			if !n.untrusted || n.original == "" || slices.Contains(n.at, d.value) {
+				continue
+			}
+			if n.plain && len(folded) >= minExact && !n.may(folded) || !wordIn(n.original, d.value) {
 				continue
 			}
 			all = append(all, n)
