@@ -159,7 +159,7 @@ func onFloor(t *testing.T, rt *ferrule.Runtime, f func(*floor)) {
 			rt.Policy = policy.Func(func(*tool.Request) tool.Decision { return tool.Decision{Verdict: tool.Allow} })
 		}
 		if rt.Guard == nil {
-			rt.Guard = unwatched()
+			rt.Guard = unguarded()
 		}
 		rt.Observe = fl.observe
 		fl.add(tool.Info{Name: "p", Claims: tool.Claims{Parallel: true}}, act.run)

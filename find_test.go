@@ -35,7 +35,7 @@ func shop(t *testing.T, rt *ferrule.Runtime) *ferrule.Session {
 	if rt.Policy == nil {
 		rt.Policy = allowAll
 	}
-	rt.Guard = unwatched()
+	rt.Guard = unguarded()
 	done(t, rt.Set(tool.Source{Name: "git", Trust: tool.MCP},
 		answering("commit", "committed", about("Record changes to the repository.\nIt needs a message.", "message")),
 		answering("log", "logged", about("Show what was committed.", "branch"), tagged("history")),
@@ -209,6 +209,7 @@ func TestToolCall(t *testing.T) {
 			saw = append(saw, fmt.Sprintf("%s: %s as %s of %s %s", who, r.Name, r.CalledAs, r.Source.Name, r.Args.Text()))
 		}
 		rt := &ferrule.Runtime{
+			Guard: unguarded(),
 			Policy: policy.Func(func(r *tool.Request) tool.Decision {
 				if r.Args.Text() != "" {
 					see("policy", r)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -61,7 +62,11 @@ func (c *call) flowSays(rules tool.Decision) policy.Voice {
 		return silent // what the person asked for is heard from the beginning
 	}
 	l = f.watch(set.flow)
-	said := l.Judge(c.req, rules.Verdict == tool.Allow && rules.Exact && !c.req.Tool.New)
+	exact := rules.Verdict == tool.Allow && rules.Exact && !c.req.Tool.New
+	said := l.Judge(c.req, exact)
+	if !exact && said.Asks() && !slices.Equal(said.Flows, []string{"a"}) && c.pinned() {
+		said = l.Judge(c.req, true)
+	}
 	if said.Empty() {
 		return silent
 	}
@@ -153,6 +158,9 @@ func (c *call) flowNote(res tool.Result) {
 		return
 	}
 	set, f := c.turn.set, &c.turn.view.session.conv.flows
+	if len(res.Content) == 0 && saidByUs(res.Err) || !set.guard.Accepts(guard.Model, c.sensitivity(&res)) {
+		return // the model reads nothing that the tool said
+	}
 	l := f.ledger.Load()
 	if l == nil {
 		if set.flow.Notes(c.req, &res) == (flow.Noted{}) {
@@ -166,6 +174,18 @@ func (c *call) flowNote(res tool.Result) {
 		f.news.Add(1)
 	}
 	c.flowKept(l)
+}
+
+// saidByUs reports whether an error of a call that ran is in Ferrule's words.
+func saidByUs(e *tool.Error) bool {
+	if e == nil {
+		return false
+	}
+	switch e.Kind { //nolint:exhaustive // the others may be a tool's
+	case tool.Timeout, tool.Aborted, tool.InvalidOutput, tool.UnsafeContent, tool.OutcomeUnknown:
+		return true
+	}
+	return e.Own
 }
 
 // flowKept has kept for good what the ledger knows now, before the model knows

@@ -11,21 +11,15 @@ import (
 	"testing"
 
 	"github.com/ferrule-dev/ferrule"
-	"github.com/ferrule-dev/ferrule/guard"
-	"github.com/ferrule-dev/ferrule/guard/flow"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // allowing is a runtime that allows every call.
 func allowing() *ferrule.Runtime {
-	return &ferrule.Runtime{Guard: unwatched(), Decide: func(context.Context, *tool.Request) (tool.Decision, error) {
+	return &ferrule.Runtime{Guard: unguarded(), Decide: func(context.Context, *tool.Request) (tool.Decision, error) {
 		return tool.Decision{Verdict: tool.Allow, Rule: "test"}, nil
 	}}
 }
-
-// unwatched lets data flow: what servers say is written by strangers, and here it is
-// about something else.
-func unwatched() *guard.Guard { return &guard.Guard{Flow: flow.Rules{Mode: flow.Off}} }
 
 // gatewayOf is a gateway in front of servers in memory, which are ready, and of
 // the runtime's own tools.
