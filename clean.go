@@ -144,3 +144,45 @@ func (c *call) bare(res tool.Result) tool.Result {
 	}
 	return res
 }
+
+// strainer takes out of a stream what must not be in it.
+type strainer interface {
+	Write(piece []byte) []byte
+	Close() []byte
+}
+
+// strain is what of a stream of a stranger can be passed on by now. The mutex of the
+// outflow is held.
+func (c *call) strain(l *lease, i int, text string) string {
+	if l.strains[i] == nil {
+		if !c.strange() {
+			return text
+		}
+		s := c.turn.set.guard.Stream(l.req, c.entry.source.Trust)
+		if s == nil {
+			return text
+		}
+		l.strains[i] = s
+	}
+	return string(l.strains[i].Write([]byte(text)))
+}
+
+// strainAll is what is left of it at its end.
+func (c *call) strainAll(l *lease, i int, text string) string {
+	text = c.strain(l, i, text)
+	if s := l.strains[i]; s != nil {
+		text += string(s.Close())
+		l.strains[i] = nil
+	}
+	return text
+}
+
+// cleanUpdate takes out of what a stranger says by the way what must not be there.
+func (c *call) cleanUpdate(u *tool.Update) {
+	if c.strange() {
+		c.turn.set.guard.CleanUpdate(c.req, c.entry.source.Trust, u)
+	}
+}
+
+// strange reports whether what a call says while it runs is a stranger's.
+func (c *call) strange() bool { return c.entry != nil && c.entry.source.Trust.Untrusted() }

@@ -163,28 +163,28 @@ func (o *outflow) took(names []string) {
 // sieve is what can be passed on of a stream by now, without values. The mutex of
 // the outflow is held.
 func (c *call) sieve(o *outflow, l *lease, stream, text string) string {
-	v := c.turn.set.secrets
-	if !v.Live() {
-		return text
+	v, i := c.turn.set.secrets, streamIndex(stream)
+	if v.Live() {
+		if l.sieves == nil {
+			l.sieves = &[2]secret.Stream{*v.Stream(), *v.Stream()}
+		}
+		s := &l.sieves[i]
+		text = s.Write(text)
+		o.took(s.Found())
 	}
-	if l.sieves == nil {
-		l.sieves = &[2]secret.Stream{*v.Stream(), *v.Stream()}
-	}
-	s := &l.sieves[streamIndex(stream)]
-	text = s.Write(text)
-	o.took(s.Found())
-	return text
+	return c.strain(l, i, text)
 }
 
 // passSieved passes on what was held back. The mutex of the outflow is held.
 func (c *call) passSieved(o *outflow, l *lease) {
-	if l.sieves == nil {
-		return
-	}
-	for i := range l.sieves {
-		s := &l.sieves[i]
-		text := l.halves.join(streamName(i), s.Flush())
-		if o.took(s.Found()); text != "" {
+	for i := range l.strains {
+		var text string
+		if l.sieves != nil {
+			s := &l.sieves[i]
+			text = s.Flush()
+			o.took(s.Found())
+		}
+		if text = l.halves.join(streamName(i), c.strainAll(l, i, text)); text != "" {
 			c.pass(o, l, tool.Update{Stream: streamName(i), Text: text})
 		}
 	}
@@ -202,6 +202,7 @@ func (c *call) passHeld(l *lease) {
 // scrubUpdate takes values out of an update that stands for itself. The mutex of
 // the outflow is held.
 func (c *call) scrubUpdate(o *outflow, u *tool.Update) {
+	defer c.cleanUpdate(u)
 	v := c.turn.set.secrets
 	if !v.Live() {
 		return

@@ -1,0 +1,43 @@
+package guard
+
+import (
+	"github.com/ferrule-dev/ferrule/guard/scan"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// Stream takes out of a text that comes in pieces what Clean would take out of the
+// whole; nil: nothing is taken out. However it is cut, the same passes.
+func (g *Guard) Stream(r *tool.Request, trust tool.Trust) *scan.Stream {
+	switch how := g.how(r, trust); {
+	case how.strips():
+		return g.scanner().Stream(scan.StripFindings)
+	case how.wraps():
+		return g.scanner().Stream(scan.StripUnseen)
+	}
+	return nil
+}
+
+// CleanUpdate takes out of what a call says by the way what Clean would take out of
+// a result.
+func (g *Guard) CleanUpdate(r *tool.Request, trust tool.Trust, u *tool.Update) {
+	how := g.how(r, trust)
+	if !how.strips() && !how.wraps() {
+		return
+	}
+	c := cleaner{scanner: g.scanner(), how: how}
+	u.Text, u.Message = c.text(u.Text), c.text(u.Message)
+	if u.Content != nil {
+		b := *u.Content
+		c.block(&b)
+		u.Content = &b
+	}
+}
+
+// how is what is done to content of a call.
+func (g *Guard) how(r *tool.Request, trust tool.Trust) Sanitizing {
+	how, _ := g.handling(r)
+	if how == "" {
+		how = byTrust(trust)
+	}
+	return how
+}
