@@ -72,6 +72,7 @@ eval: ## measure on data from outside: make eval DATA=dir
 	$(call measure,shell "$(DATA)/shell-commands.jsonl")
 	$(call measure,pii "$(DATA)/pii-presidio.jsonl")
 	$(call measure,keys)
+	$(call measure,flow eval/testdata/flow/labels.jsonl eval/testdata/flow/sequences.jsonl)
 
 rules: ## each rule of docs/spec.md with its tests
 	@$(CHECK) rules

@@ -37,6 +37,7 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 		return false, false, failure
 	}
 	if c.edited != "" && c.edited == c.digest() {
+		c.flowAgreed()
 		return false, false, nil // the answer was about these arguments
 	}
 	if c.question == nil && !c.allowed {
@@ -87,6 +88,9 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 		return waiting, false, failure
 	}
 	c.allowed = true
+	if a.Input == nil { // else what is agreed to is looked at anew
+		c.flowAgreed()
+	}
 	c.grant(c.question, a)
 	changed, failure = c.edit(a)
 	return false, changed, failure
@@ -155,7 +159,7 @@ func (c *call) show(note string) policy.Question {
 		}
 		q.Preview = text
 	}
-	q.Offers = c.offers()
+	q.Offers, q.From = c.offers(), c.cameFrom()
 	q.Reason = because(q.Reason, t.AskReason)
 	if t.AskReasonOf != nil {
 		text, err := timed(c, func(ctx context.Context) (string, error) { return t.AskReasonOf(ctx, r.Args) })

@@ -119,6 +119,9 @@ func withholding(e audit.Event) audit.Event {
 	if e.Text != "" && e.Kind != audit.Used && e.Kind != audit.Scrubbed {
 		e.Text = withheld
 	}
+	if e.Kind == audit.Decided {
+		e.Flow = ""
+	}
 	if e.Decision != nil {
 		e.Decision = &tool.Decision{Verdict: e.Decision.Verdict, Rule: e.Decision.Rule, Override: e.Decision.Override}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/guard"
+	"github.com/ferrule-dev/ferrule/guard/flow"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -33,6 +34,8 @@ type call struct {
 	recorded *tool.Result   // it had its result there, or in a recording
 	replayed *line          // of the recording
 	ruling   *policy.Ruling // ask or deny; nil: allow
+	verdict  *flow.Verdict  // of the flow of data, about the input as it stands; nil: nothing
+	noticed  *flow.Noted    // of its result; nil: nothing
 
 	question *policy.Question // about this call
 	edited   string           // digest of the arguments that a person put in their place
@@ -66,22 +69,24 @@ type call struct {
 	rounds     int32 // forms of the input, and questions about it
 	hooked     int   // input hooks that ran
 	runs       int32
-	unresolved bool // a fallback must be asked for its tool
-	final      bool // nothing could change that it will not run
-	resumed    bool // it goes on from an earlier turn
-	askEarly   bool // it is sure to be asked for
-	judged     bool // ruling is about the input as it stands, by rules that need no tool
-	look       bool // security hooks must see the input as it stands
-	allowed    bool // the answer to the question about it was yes
-	mute       bool // its function for claims was not waited for
-	here       bool // it has arrived: who leads it can be given up
-	suspends   bool // its tool wants an answer
-	failed     bool // while it ran
-	stops      bool // its tool wants its siblings stopped
-	unlooped   bool // it was looked at as part of a loop
-	charged    bool // it is counted by the rates
-	settled    bool // its result is from the journal: only the model's limits are left
-	posed      int8 // questions that were put about it
+	flowAt     uint64 // flows.news when the flow of data was asked
+	unresolved bool   // a fallback must be asked for its tool
+	final      bool   // nothing could change that it will not run
+	resumed    bool   // it goes on from an earlier turn
+	askEarly   bool   // it is sure to be asked for
+	judged     bool   // ruling is about the input as it stands, by rules that need no tool
+	look       bool   // security hooks must see the input as it stands
+	allowed    bool   // the answer to the question about it was yes
+	mute       bool   // its function for claims was not waited for
+	here       bool   // it has arrived: who leads it can be given up
+	suspends   bool   // its tool wants an answer
+	failed     bool   // while it ran
+	stops      bool   // its tool wants its siblings stopped
+	unlooped   bool   // it was looked at as part of a loop
+	charged    bool   // it is counted by the rates
+	begun      bool   // phase 7 was reached: its result is what a tool said, or stands for it
+	settled    bool   // its result is from the journal: only the model's limits are left
+	posed      int8   // questions that were put about it
 
 	// --- guarded by turn.mu
 	step      step
@@ -159,6 +164,9 @@ func (c *call) resultEvent(kind audit.Kind, res tool.Result) audit.Event {
 		shown = copyResult(shown) // who looks cannot change it
 	}
 	e := audit.Event{Kind: kind, Result: &shown, Time: time.Now()}
+	if c.noticed != nil {
+		e.Flow = c.noticed.Record()
+	}
 	if c.ran {
 		e.Took = e.Time.Sub(c.started)
 	}

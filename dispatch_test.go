@@ -158,6 +158,9 @@ func onFloor(t *testing.T, rt *ferrule.Runtime, f func(*floor)) {
 		if rt.Policy == nil {
 			rt.Policy = policy.Func(func(*tool.Request) tool.Decision { return tool.Decision{Verdict: tool.Allow} })
 		}
+		if rt.Guard == nil {
+			rt.Guard = unguarded()
+		}
 		rt.Observe = fl.observe
 		fl.add(tool.Info{Name: "p", Claims: tool.Claims{Parallel: true}}, act.run)
 		fl.add(tool.Info{Name: "r", Claims: tool.Claims{ReadOnly: true}}, act.run)

@@ -35,6 +35,7 @@ func shop(t *testing.T, rt *ferrule.Runtime) *ferrule.Session {
 	if rt.Policy == nil {
 		rt.Policy = allowAll
 	}
+	rt.Guard = unguarded()
 	done(t, rt.Set(tool.Source{Name: "git", Trust: tool.MCP},
 		answering("commit", "committed", about("Record changes to the repository.\nIt needs a message.", "message")),
 		answering("log", "logged", about("Show what was committed.", "branch"), tagged("history")),

@@ -122,6 +122,7 @@ func (c *conversation) take(kept policy.SessionState) {
 	}
 	c.chosen.Store(mode) // at once: for no moment is it another
 	c.unknown.Store(nil)
+	c.flows.load(&c.rt.set, kept.Flow)
 	c.lookedAt.Store(&now)
 }
 

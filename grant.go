@@ -15,6 +15,17 @@ func (c *call) granted(r *policy.Ruling) *policy.Grant {
 	if r == nil || r.Flow {
 		return nil
 	}
+	return c.grantFor(func(g *policy.Grant) bool { return !r.Overrules || g.Exact() }) // what a voice denies is overruled call by call
+}
+
+// pinned reports whether somebody who was shown the tool allowed it by its exact
+// name, for the definition that it has.
+func (c *call) pinned() bool {
+	return c.req.Tool != nil && c.req.Tool.Pin != "" && c.grantFor(func(g *policy.Grant) bool { return g.Pin != "" }) != nil
+}
+
+// grantFor is the first grant that answers for the call and will do.
+func (c *call) grantFor(will func(*policy.Grant) bool) *policy.Grant {
 	set, of, about := c.turn.set, asker(&c.req.Caller), policy.Grant{Source: c.req.Source.Name}
 	if c.req.Tool != nil {
 		about.Pin = c.req.Tool.Pin
@@ -26,7 +37,7 @@ func (c *call) granted(r *policy.Ruling) *policy.Grant {
 	c.facts()
 	definition := c.entry.origin().digest()
 	for _, g := range grants {
-		if g.Answers(c.req, definition) && (!r.Overrules || g.Exact()) { // what a voice denies is overruled call by call
+		if g.Answers(c.req, definition) && will(&g) {
 			return &g
 		}
 	}

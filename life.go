@@ -226,6 +226,7 @@ func (c *call) life() (tool.Result, fate) {
 		if res, done := c.register(); done {
 			return res, ended
 		}
+		c.begun = true
 		res := c.run() // 7
 		if c.lost.Load() {
 			return res, ended // somebody else gave it its result
@@ -383,7 +384,8 @@ func (c *call) finish(res tool.Result) tool.Result {
 	}
 	res.ID, res.CallID = c.first.ID, c.first.CallID
 	c.told = c.nudge(&res)
-	short := c.tell(c.limit(res))                          // 11
+	short := c.tell(c.limit(res)) // 11
+	c.flowNote(short)
 	return c.dressed(c.putDown(short, c.kept(res, short))) // 12
 }
 

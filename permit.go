@@ -10,12 +10,13 @@ import (
 )
 
 // rule asks the voices that are pure: the rules and the tool's constant
-// approval. It is sure when no other voice could turn a question into an allow.
+// approval, and the flow of data. It is sure when no other voice could turn a
+// question into an allow; the flow's word counts when the call is ready.
 func (s *settings) rule(c *call) (r policy.Ruling, sure bool) {
 	about := s.caseOf(c) // before the rules have seen the request
 	rules, approval := c.said(), policy.Approval(c.req.Tool, c.req.Source.Trust)
-	r = policy.Combine(about, policy.Voice{By: policy.ByPolicy, Decision: rules}, policy.Voice{By: policy.ByApproval, Decision: approval})
-	return r, r.By != policy.ByDefault || s.decide == nil
+	r = policy.Combine(about, policy.Voice{By: policy.ByPolicy, Decision: rules}, policy.Voice{By: policy.ByApproval, Decision: approval}, c.flowSays(rules))
+	return r, r.By != policy.ByFlow && (r.By != policy.ByDefault || s.decide == nil)
 }
 
 // rules is what the policy says. A panic denies.
@@ -44,7 +45,7 @@ func (c *call) decide() *tool.Error {
 	if err := c.inMode(); err != nil {
 		return err
 	}
-	fresh := c.judged
+	fresh := c.judged && !c.flowMoved()
 	c.judged = false // what it depends on may be another the next time
 	if !fresh {
 		c.factsForRules()
@@ -60,6 +61,7 @@ func (c *call) decide() *tool.Error {
 	default:
 		r, _ = s.rule(c)
 	}
+	c.flowShadow()
 	if r.Nobody && s.lasting { // but somebody may have said it before
 		if g := c.granted(&r); g != nil {
 			c.ruling = nil
@@ -116,7 +118,7 @@ func (c *call) rule(r policy.Ruling) {
 }
 
 func (c *call) emitDecided(r policy.Ruling) {
-	c.emit(audit.Event{Kind: audit.Decided, By: string(r.By), Decision: &r.Decision, Text: r.Reason})
+	c.emit(audit.Event{Kind: audit.Decided, By: string(r.By), Decision: &r.Decision, Text: r.Reason, Flow: c.flowRecord()})
 }
 
 // hearAll asks also the voices that are functions.
@@ -126,10 +128,11 @@ func (c *call) hearAll() policy.Ruling {
 	denied := func(err error) *tool.Error {
 		return &tool.Error{Kind: tool.Denied, Text: "A check of this call failed, so it was denied.", Detail: err.Error(), Cause: err}
 	}
-	about := s.caseOf(c)
+	about, rules := s.caseOf(c), c.said()
 	voices := []policy.Voice{
-		{By: policy.ByPolicy, Decision: c.said()},
+		{By: policy.ByPolicy, Decision: rules},
 		{By: policy.ByApproval, Decision: policy.Approval(c.req.Tool, c.req.Source.Trust)},
+		c.flowSays(rules),
 	}
 	if s.decide != nil {
 		d, err := timedAs(c, denied, func(ctx context.Context) (tool.Decision, error) { return s.decide(ctx, c.shown()) })
@@ -169,6 +172,9 @@ func (c *call) denied(r policy.Ruling) *tool.Error {
 	}
 	if r.Reason != "" {
 		detail += ": " + r.Reason
+	}
+	if r.Nobody && r.Flow {
+		return flowBlocked(detail)
 	}
 	return &tool.Error{Kind: tool.Denied, Text: r.Denial(), Detail: detail, Cause: c.why}
 }

@@ -11,6 +11,9 @@ import (
 
 // charge counts a call that is about to run, once.
 func (c *call) charge() *tool.Error {
+	if err := c.flowOnly(); err != nil {
+		return err
+	}
 	set := c.turn.set
 	if len(set.rates) == 0 || c.charged {
 		return nil

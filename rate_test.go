@@ -64,7 +64,7 @@ func TestRates(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				rate := tt.rate
 				rate.Tools = mustRule(t, tt.tools)
-				rt := &ferrule.Runtime{Policy: allowAll, Rates: []policy.Rate{rate}}
+				rt := &ferrule.Runtime{Policy: allowAll, Guard: unguarded(), Rates: []policy.Rate{rate}}
 				viewWith(t, rt, writerTool("one"), writerTool("two"))
 				if err := rt.Set(tool.Source{Name: "srv", Trust: tool.MCP}, checkedTool(t, writerTool("far"))); err != nil {
 					t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/guard"
+	"github.com/ferrule-dev/ferrule/guard/flow"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/secret"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -209,6 +210,7 @@ type settings struct {
 	replay      *Replay
 	secrets     *secret.Vault
 	guard       *guard.Guard
+	flow        *flow.Rules // nil: the defaults
 	badGuard    error
 	blobs       durable.Blobs
 	reader      *entry // of kept results; nil: none are kept
@@ -295,7 +297,7 @@ func (rt *Runtime) take() {
 	s.allowLoop = rt.AllowLoop
 	s.siblings, s.repair, s.refresh = rt.Siblings, rt.Repair, rt.Refresh
 	s.record, s.replay = rt.Record, rt.Replay
-	s.secrets, s.guard = rt.Secrets, rt.Guard
+	s.secrets, s.guard, s.flow = rt.Secrets, rt.Guard, flowRules(rt.Guard)
 	if s.badGuard = s.guard.Check(); s.badGuard != nil {
 		s.findings = append(s.findings, Finding{"Runtime.Guard", s.badGuard.Error() + ": no call runs"})
 	}

@@ -126,7 +126,7 @@ func (s *settings) scrubEvent(e *audit.Event) {
 	if !s.secrets.Live() {
 		return
 	}
-	for _, text := range []*string{&e.Session, &e.Name, &e.By, &e.Text, &e.Args} {
+	for _, text := range []*string{&e.Session, &e.Name, &e.By, &e.Text, &e.Args, &e.Flow} {
 		*text = s.scrubText(*text)
 	}
 	if e.Decision != nil {

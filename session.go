@@ -196,6 +196,7 @@ type conversation struct {
 	loadedOf *catalogue
 
 	histories histories
+	flows     flows
 	crowd     crowd
 
 	chosen    atomic.Pointer[policy.Mode] // nil: as the runtime says

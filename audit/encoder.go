@@ -3,6 +3,7 @@ package audit
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,6 +75,7 @@ func (enc *Encoder) Append(b []byte, e *Event) []byte {
 	if e.Result != nil {
 		b = appendResult(b, e.Result)
 	}
+	b = appendFlow(b, e.Flow)
 	if e.Took != 0 {
 		b = strconv.AppendInt(append(b, `,"took_ns":`...), int64(e.Took), 10)
 	}
@@ -127,6 +129,14 @@ func appendKnown(b []byte, k Kind, r *tool.Request) []byte {
 	return appendField(b, `,"run":`, r.Caller.Run)
 }
 
+// appendFlow appends what is JSON already, on one line; what is not is left out.
+func appendFlow(b []byte, text string) []byte {
+	if text == "" || len(text) > maxFlow || strings.ContainsAny(text, "\r\n") || !utf8.ValidString(text) || !json.Valid([]byte(text)) {
+		return b
+	}
+	return append(append(b, `,"flow":`...), text...)
+}
+
 func appendArgs(b []byte, args string) []byte {
 	b = append(b, `,"args":`...)
 	if len(args) <= maxArgs {
@@ -169,6 +179,14 @@ func appendResult(b []byte, res *tool.Result) []byte {
 		b = appendString(append(b, `,"is_error":true,"kind":`...), string(e.Kind))
 		b = appendField(b, `,"text":`, e.Text)
 		b = appendField(b, `,"detail":`, e.Detail)
+	}
+	if t := res.Trust; t != nil {
+		b = append(append(append(b, `,"trust":"`...), t.String()...), '"')
+	}
+	if o := res.Origin; o != nil {
+		b = appendString(append(b, `,"origin":{"tool":`...), o.Tool)
+		b = appendField(b, `,"source":`, o.Source)
+		b = append(append(append(b, `,"sensitivity":"`...), o.Sensitivity.String()...), `"}`...)
 	}
 	return append(b, '}')
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // Entry is an event as it is kept: one line of JSON. What is not set is left out
@@ -41,6 +43,8 @@ type Entry struct {
 	Question string     `json:"question,omitempty"`
 	Decision *Judgement `json:"decision,omitempty"`
 	Result   *Outcome   `json:"result,omitempty"`
+	// Flow is that of the [Event].
+	Flow json.RawMessage `json:"flow,omitempty"`
 	// Took is in nanoseconds.
 	Took time.Duration `json:"took_ns,omitempty"`
 }
@@ -69,11 +73,18 @@ type Outcome struct {
 	Bytes   int    `json:"bytes,omitempty"`
 	Chars   int    `json:"chars,omitempty"` // of text and JSON; 0: as many as bytes
 	Preview string `json:"preview,omitempty"`
+	// Trust is how far it is believed, where that is less than its source is; Origin
+	// whose content it is, where that is not the tool that was called.
+	Trust  string       `json:"trust,omitempty"`
+	Origin *tool.Origin `json:"origin,omitempty"`
 }
 
 const (
 	// maxArgs is how much of arguments is kept, in bytes.
 	maxArgs = 16 << 10
+	// maxFlow is how long what is said of the flow of data may be, in bytes: what is
+	// longer is left out.
+	maxFlow = 32 << 10
 	// maxText is how much is kept of any other text, in bytes.
 	maxText = 4 << 10
 	// maxPreview is how much of a result is kept, in characters.

@@ -44,6 +44,10 @@ type Event struct {
 	Result   *tool.Result   // of Ended and Late, and of Cut by the budget of its turn
 	Update   *tool.Update   // of Updated
 	Took     time.Duration  // of Ended and Late: from the start of its run
+	// Flow is what the flow of data has to say, as JSON: of Decided the flows, where
+	// they lead and where arguments came from (package guard/flow: Verdict); of Ended
+	// what was taken in of the result (Noted). "": nothing.
+	Flow string
 }
 
 // Kind is what happened.

@@ -36,6 +36,9 @@ type Question struct {
 	Preview string `json:"preview,omitempty"`
 	Reason  string `json:"reason,omitempty"` // why it is asked
 	Rule    string `json:"rule,omitempty"`   // what said so
+	// From says where arguments came from that were copied from what strangers
+	// wrote, or from what is private: a line each.
+	From []string `json:"from,omitempty"`
 	// Given names the call as the model made it, so that who goes on with it in
 	// another process is sure that it is the same. Hooked names the hooks that
 	// have seen these arguments; of them only security hooks look again there.
@@ -62,7 +65,7 @@ type Question struct {
 }
 
 func (q Question) clone() Question {
-	q.Claims.Touches, q.Offers = slices.Clone(q.Claims.Touches), slices.Clone(q.Offers)
+	q.Claims.Touches, q.Offers, q.From = slices.Clone(q.Claims.Touches), slices.Clone(q.Offers), slices.Clone(q.From)
 	return q
 }
 

@@ -104,7 +104,10 @@ type SessionState struct {
 	Mode   Mode `json:"mode"`
 	Chosen bool `json:"chosen"`
 	// Turns is up to which number turns may have been begun.
-	Turns int       `json:"turns"`
+	Turns int `json:"turns"`
+	// Flow is what the flow of data must not forget of it, as guard/flow writes it;
+	// "": nothing.
+	Flow  string    `json:"flow,omitempty"`
 	Began time.Time `json:"began"`
 	Seen  time.Time `json:"seen"`
 }

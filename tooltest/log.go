@@ -3,6 +3,7 @@ package tooltest
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -137,17 +138,21 @@ func (l logging) whole() {
 	first.Client, first.Agent, first.Run, first.Args = "cl", "ag", "r1", `{"to":"bob"}`
 	decided.Mode, decided.By, decided.Text = "auto", "policy", "why"
 	decided.Decision = &audit.Judgement{Verdict: "ask", Rule: "send*", Reason: "it sends"}
+	decided.Flow, ended.Flow = json.RawMessage(`{"flows":["a"],"to":["bob"]}`), json.RawMessage(`{"tool":"send","untrusted":true}`)
 	asked.By, asked.Question = "send*", "q1"
 	ended.Took = 1500 * time.Microsecond
 	ended.Result = &audit.Outcome{IsError: true, Kind: "tool_error", Text: "for the model", Detail: "for the operator", Blocks: 2, Chars: 7, Bytes: 8, Preview: "né"}
+	ended.Result.Trust, ended.Result.Origin = "web", &tool.Origin{Source: "github", Tool: "read", Sensitivity: tool.Secret}
+	low := tool.Web
 	l.append(
 		audit.Event{Kind: audit.Requested, Time: at(0), Request: r, Session: "s1", Turn: 3, Name: "send_it", Args: `{"to":"bob"}`},
-		audit.Event{Kind: audit.Decided, Time: at(1), Request: r, By: "policy", Text: "why", Decision: &tool.Decision{Verdict: tool.Ask, Rule: "send*", Reason: "it sends", Message: "not this"}},
+		audit.Event{Kind: audit.Decided, Time: at(1), Request: r, By: "policy", Text: "why", Decision: &tool.Decision{Verdict: tool.Ask, Rule: "send*", Reason: "it sends", Message: "not this"}, Flow: `{"flows":["a"],"to":["bob"]}`},
 		audit.Event{Kind: audit.Asked, Time: at(2), Request: r, By: "send*", Question: "q1"},
 		audit.Event{Kind: audit.Ended, Time: at(3), Request: r, Took: 1500 * time.Microsecond, Result: &tool.Result{
 			Content: []tool.Content{tool.Text("né"), {Type: tool.JSONContent, JSON: []byte(`{"a":1}`)[:5]}},
 			Err:     &tool.Error{Kind: "tool_error", Text: "for the model", Detail: "for the operator"},
-		}},
+			Trust:   &low, Origin: &tool.Origin{Source: "github", Tool: "read", Sensitivity: tool.Secret},
+		}, Flow: `{"tool":"send","untrusted":true}`},
 	)
 	l.want(first, decided, asked, ended)
 }
@@ -156,12 +161,14 @@ func (l logging) bare() {
 	l.append(
 		audit.Event{Kind: audit.Refreshed, Time: at(0), Session: "s", Turn: 4, Text: "it could not"},
 		audit.Event{Kind: audit.Requested, Time: at(1), Request: &tool.Request{Name: "nobody", CalledAs: "nobody", ID: "x"}},
-		audit.Event{Kind: audit.Ended, Time: at(2), Result: &tool.Result{}},
+		audit.Event{Kind: audit.Ended, Time: at(2), Result: &tool.Result{}, Flow: "{\n}"}, // it would be two lines
+		audit.Event{Kind: audit.Found, Time: at(3), Name: "x", Flow: "no JSON"},
 	)
 	l.want(
 		audit.Entry{Kind: audit.Refreshed, Time: at(0), Session: "s", Turn: 4, Text: "it could not"},
 		audit.Entry{Kind: audit.Requested, Time: at(1), ID: "x", Tool: "nobody"},
 		audit.Entry{Kind: audit.Ended, Time: at(2), Result: &audit.Outcome{}},
+		audit.Entry{Kind: audit.Found, Time: at(3), Tool: "x"},
 	)
 }
 

@@ -49,3 +49,29 @@ func BenchmarkJudge(b *testing.B) {
 		ledger.Judge(r, false)
 	}
 }
+
+// BenchmarkBoth takes in a result of 4 KB and looks at a call with an argument of
+// 4 KB, in a session that begins: nothing waits until later.
+func BenchmarkBoth(b *testing.B) {
+	page := &tool.Request{ID: "1", Name: "web__fetch", Source: tool.Source{Name: "web", Trust: tool.Web}}
+	res := tool.Result{Content: []tool.Content{tool.Text(prose(1, 4<<10))}}
+	t, err := tool.Tool{Info: tool.Info{Name: "send", Description: "Send.", Input: []byte(`{"type":"object"}`), Open: true}, Run: run}.Check()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, size := range []int{16, 4 << 10} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			args, err := t.Admit([]byte(fmt.Sprintf(`{"to":"a@b.example","body":%q}`, prose(1_000_000, size))))
+			if err != nil {
+				b.Fatal(err)
+			}
+			send := &tool.Request{ID: "2", Name: "send", Tool: &t.Info, Args: args}
+			b.ReportAllocs()
+			for b.Loop() {
+				ledger := &flow.Ledger{}
+				ledger.Note(page, res)
+				ledger.Judge(send, false)
+			}
+		})
+	}
+}

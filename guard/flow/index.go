@@ -1,6 +1,11 @@
 package flow
 
-import "strings"
+import (
+	"math/bits"
+	"strings"
+
+	"github.com/ferrule-dev/ferrule/tool"
+)
 
 // What an index keeps of the results of a session, all together at most about
 // 3 MB, whatever they hold. What is too much is forgotten in steps, oldest first:
@@ -9,8 +14,8 @@ import "strings"
 // data stands in the session is never forgotten.
 const (
 	gram   = 16                // bytes that one fingerprint stands for
-	window = 17                // fingerprints of which at least one is kept
-	minRun = gram + window - 1 // the shortest copy that is always found
+	stride = 17                // from one that is kept to the next
+	minRun = gram + stride - 1 // the shortest copy that is always found
 
 	maxRead  = 1 << 20   // bytes of one result that are looked at
 	maxEach  = 128 << 10 // bytes of one result that are kept as text
@@ -33,7 +38,8 @@ type item struct {
 	at                           []string // hosts and addresses the call went to
 
 	original, text string // as it was, and in its form; "": forgotten
-	sieve          sieve  // of text
+	sieve          sieve  // of text; nil: nobody has needed it
+	plain          bool   // original holds no escapes: what stands in it stands in text
 }
 
 // mark is where a fingerprint stands.
@@ -44,32 +50,40 @@ type index struct {
 	items    []*item
 	gone     uint32 // items that are forgotten: the first one's number
 	kept     int    // bytes of texts
-	now, old map[uint64]mark
+	now, old marks
 
 	waits   []waiting
 	waiting int // bytes of them
 }
 
-// waiting is a result that is not looked at yet: most sessions read more than they
-// send.
+// waiting is a result that is not looked at yet, and the call that it is of: most
+// sessions read more than they send.
 type waiting struct {
-	*item
+	item
+	of   *tool.Request
 	text string
 }
 
 // add takes a result in.
-func (x *index) add(n *item, text string) {
+func (x *index) add(n item, of *tool.Request, text string, f *Rules) {
 	text = text[:min(len(text), maxRead)]
-	x.waits = append(x.waits, waiting{n, text})
-	if x.waiting += len(text); x.waiting > maxWaiting || len(x.waits) >= maxItems {
-		x.settle()
+	x.waits = append(x.waits, waiting{n, of, text})
+	if x.waiting += len(text) + len(of.Args.Text()); x.waiting > maxWaiting || len(x.waits) >= maxItems {
+		x.settle(f)
 	}
 }
 
 // settle looks at what waits.
-func (x *index) settle() {
-	for _, w := range x.waits {
-		x.read(w.item, w.text)
+func (x *index) settle(f *Rules) {
+	for i := range x.waits {
+		w := &x.waits[i]
+		n := w.item
+		for _, d := range destinations(w.of, f.label(w.of), leaves(w.of.Args.Text())) {
+			if d.outside {
+				n.at = append(n.at, d.value)
+			}
+		}
+		x.read(&n, w.text)
 	}
 	x.waits, x.waiting = nil, 0
 }
@@ -80,7 +94,7 @@ func (x *index) empty() bool { return len(x.items) == 0 && len(x.waits) == 0 }
 func (x *index) read(n *item, text string) {
 	all := formsOf(text)
 	n.original, n.text = keep(text), keep(all)
-	n.sieve = sieveOf(n.text)
+	n.plain = !escapes(text)
 	x.items = append(x.items, n)
 	if len(x.items) > maxItems {
 		x.forget(x.items[0])
@@ -93,16 +107,13 @@ func (x *index) read(n *item, text string) {
 		x.forget(x.items[i])
 	}
 	number := x.gone + uint32(len(x.items)) - 1 //nolint:gosec // 4 billion results of one session are not reached
-	wide := max(window, 2*len(all)/maxMarksEach)
-	winnow(all, wide, func(hash uint64, at int) {
-		if x.now == nil {
-			x.now = make(map[uint64]mark)
+	step := max(stride, len(all)/maxMarksEach)
+	for at := 0; at+gram <= len(all); at += step {
+		if x.now.n >= maxMarks {
+			x.old, x.now = x.now, marks{}
 		}
-		x.now[hash] = mark{number, uint32(at)} //nolint:gosec // below maxRead and what is decoded of it
-		if len(x.now) >= maxMarks {
-			x.old, x.now = x.now, nil
-		}
-	})
+		x.now.put(hashOf(all[at:at+gram]), mark{number, uint32(at)}) //nolint:gosec // below maxRead and what is decoded of it
+	}
 }
 
 func (x *index) forget(n *item) {
@@ -110,7 +121,16 @@ func (x *index) forget(n *item) {
 	n.original, n.text, n.sieve = "", "", nil
 }
 
-func (n *item) size() int { return len(n.original) + len(n.text) + 8*len(n.sieve) }
+// size is with the sieve, made or not.
+func (n *item) size() int { return len(n.original) + len(n.text) + sieveBits(n.text)/8 }
+
+// may reports whether the text may hold a value, in its form.
+func (n *item) may(value string) bool {
+	if n.sieve == nil {
+		n.sieve = sieveOf(n.text)
+	}
+	return n.sieve.may(value)
+}
 
 // keep is as much of a text as is kept. It shares nothing with what was cut off.
 func keep(s string) string {
@@ -146,69 +166,93 @@ func (x *index) of(m mark) *item {
 	return x.items[m.item-x.gone]
 }
 
-// roll calls f with the hash of each run of gram bytes, and where it begins, until
-// f says no.
-func roll(s string, f func(hash uint64, at int) bool) {
-	const base = 0x9E3779B97F4A7C15
+// Fingerprints are kept of a text at every stride, and looked for at every place of
+// an argument: whatever run of minRun bytes both have, one of them begins in it.
+
+const base = 0x9E3779B97F4A7C15
+
+// leaving is what the first byte of gram counts for, once it leaves.
+func leaving() uint64 {
 	out := uint64(1)
 	for range gram {
 		out *= base
 	}
+	return out
+}
+
+func hashOf(s string) uint64 {
 	var h uint64
 	for i := range len(s) {
 		h = h*base + uint64(s[i]) + 1
-		if i >= gram {
-			h -= out * (uint64(s[i-gram]) + 1)
-		}
-		if i >= gram-1 {
-			mixed := h ^ h>>29
-			mixed *= 0xBF58476D1CE4E5B9
-			if !f(mixed^mixed>>32, i-gram+1) {
-				return
+	}
+	return mixed(h)
+}
+
+// mixed is never 0.
+func mixed(h uint64) uint64 {
+	h ^= h >> 29
+	h *= 0xBF58476D1CE4E5B9
+	return h ^ h>>32 | 1
+}
+
+// marks are fingerprints and where they stand. The zero value is empty. A map would
+// do; this is what a result costs most of.
+type marks struct {
+	keys []uint64 // 0: free
+	at   []mark
+	n    int
+}
+
+func (m *marks) put(key uint64, at mark) {
+	if 2*m.n >= len(m.keys) {
+		old := *m
+		m.keys, m.at, m.n = make([]uint64, max(256, 2*len(old.keys))), make([]mark, max(256, 2*len(old.keys))), 0
+		for i, k := range old.keys {
+			if k != 0 {
+				m.put(k, old.at[i])
 			}
 		}
 	}
+	i := m.slot(key)
+	if m.keys[i] == 0 {
+		m.keys[i] = key
+		m.n++
+	}
+	m.at[i] = at
 }
 
-// winnow picks fingerprints, at least one of each wide that follow each other: two
-// texts with a common run of gram+wide-1 bytes have one in common.
-func winnow(s string, wide int, pick func(hash uint64, at int)) {
-	if len(s) < gram {
-		return
+func (m *marks) find(key uint64) (mark, bool) {
+	if m.n == 0 {
+		return mark{}, false
 	}
-	hashes := make([]uint64, 0, len(s)-gram+1)
-	roll(s, func(hash uint64, _ int) bool {
-		hashes = append(hashes, hash)
-		return true
-	})
-	// What may still be the least of a window: rising, from head on.
-	queue := make([]int32, 0, len(hashes))
-	head, last := 0, -1
-	for at, hash := range hashes {
-		for len(queue) > head && hashes[queue[len(queue)-1]] >= hash {
-			queue = queue[:len(queue)-1]
-		}
-		queue = append(queue, int32(at))
-		if int(queue[head]) <= at-wide {
-			head++
-		}
-		if first := int(queue[head]); at >= wide-1 && first != last {
-			last = first
-			pick(hashes[first], first)
-		}
+	i := m.slot(key)
+	return m.at[i], m.keys[i] != 0
+}
+
+// slot is where a key stands, or would.
+func (m *marks) slot(key uint64) int {
+	mask := len(m.keys) - 1
+	i := int(key>>1) & mask
+	for m.keys[i] != 0 && m.keys[i] != key {
+		i = (i + 1) & mask
 	}
+	return i
 }
 
 // sieve says quickly that a text does not hold a value: it has a bit for each run
 // of minExact bytes of the text, and some for others.
 type sieve []uint64
 
-func sieveOf(s string) sieve {
-	size := 64
-	for size < 8*len(s) {
-		size *= 2
+// sieveBits is how many a text has, a power of two.
+func sieveBits(s string) int {
+	if len(s) <= 8 {
+		return 64
 	}
-	v := make(sieve, size/64)
+	return 1 << bits.Len(uint(8*len(s)-1))
+}
+
+func sieveOf(s string) sieve {
+	v := make(sieve, sieveBits(s)/64)
 	for i := range len(s) - minExact + 1 {
 		bit := short(s[i:]) & v.mask()
 		v[bit/64] |= 1 << (bit % 64)

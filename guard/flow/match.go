@@ -34,26 +34,36 @@ func (m *matcher) match(arg string) []hit {
 		return nil
 	}
 	arg = arg[:min(len(arg), maxRead)]
-	plain, at := unescape(arg, true)
-	f := fold(plain, at)
+	plain, _ := unescape(arg, false)
+	f := fold(plain, nil)
 	hits := m.whole(arg, f.text, len(arg))
+	var runs []hit
 	if hits == nil {
-		hits = append(m.tokens(arg), m.runs(f)...)
+		hits, runs = m.tokens(arg), m.runs(f.text)
 	}
-	for _, h := range encoded(plain) {
-		start, end := int(at[h.start]), int(at[h.end])
-		hits = append(hits, m.inside(h.text, start, end, 1)...)
+	codes := encoded(plain)
+	if len(runs)+len(codes) > 0 { // only then it matters what stands where
+		var at []int32
+		plain, at = unescape(arg, true)
+		f = fold(plain, at)
+		for _, h := range runs {
+			h.start, h.end = f.span(h.start, h.end)
+			hits = append(hits, h)
+		}
+		for _, h := range codes {
+			hits = append(hits, m.inside(h.text, int(at[h.start]), int(at[h.end]), 1)...)
+		}
 	}
 	return hits[:min(len(hits), maxHits)]
 }
 
 // inside is match for text that stands encoded in an argument.
 func (m *matcher) inside(text string, start, end, deeper int) []hit {
-	plain, _ := unescape(text, true)
-	f := formOf(text, true)
+	plain, _ := unescape(text, false)
+	f := fold(plain, nil)
 	found := m.whole("", f.text, 0)
 	if found == nil {
-		found = m.runs(f)
+		found = m.runs(f.text)
 	}
 	for i := range found {
 		found[i].start, found[i].end = start, end
@@ -77,7 +87,7 @@ func (m *matcher) whole(value, text string, end int) []hit {
 	var hits []hit
 	for i := len(m.items) - 1; i >= 0 && len(hits) < maxHits; i-- {
 		switch n := m.items[i]; {
-		case n.text == "" || !n.sieve.may(text):
+		case n.text == "" || !n.may(text):
 		case len(value) >= minExact && wordIn(n.original, value):
 			hits = append(hits, hit{n, Exact, 0, end})
 		case len(text) >= minNormal && strings.Contains(n.text, text):
@@ -92,9 +102,9 @@ func (m *matcher) whole(value, text string, end int) []hit {
 func (m *matcher) tokens(arg string) []hit {
 	var hits []hit
 	for start := 0; start < len(arg) && len(hits) < maxHits; {
-		end := strings.IndexAny(arg[start:], " \t\r\n\"'<>()[]{},;|`")
-		if end < 0 {
-			end = len(arg) - start
+		end := 0
+		for start+end < len(arg) && !endsWord(arg[start+end]) {
+			end++
 		}
 		word := strings.TrimRight(arg[start:start+end], ".:!?")
 		if len(word) >= minToken && len(word) < len(arg) && strings.ContainsAny(word, "@./0123456789") {
@@ -108,40 +118,57 @@ func (m *matcher) tokens(arg string) []hit {
 	return hits
 }
 
-// runs looks for long parts by their fingerprints.
-func (m *matcher) runs(f form) []hit {
+func endsWord(c byte) bool {
+	switch c {
+	case ' ', '\t', '\r', '\n', '"', '\'', '<', '>', '(', ')', '[', ']', '{', '}', ',', ';', '|', '`':
+		return true
+	}
+	return false
+}
+
+// runs looks for long parts of a text in its form by their fingerprints. The hits
+// say where they stand in it.
+func (m *matcher) runs(text string) []hit {
 	var hits []hit
-	next := 0
-	roll(f.text, func(hash uint64, i int) bool {
-		if i < next {
-			return true
+	next, out := 0, leaving()
+	var h uint64
+	for i := range len(text) {
+		h = h*base + uint64(text[i]) + 1
+		if i >= gram {
+			h -= out * (uint64(text[i-gram]) + 1)
 		}
-		at, ok := m.now[hash]
+		begin := i - gram + 1
+		if begin < next {
+			continue
+		}
+		key := mixed(h)
+		at, ok := m.now.find(key)
 		if !ok {
-			at, ok = m.old[hash]
+			at, ok = m.old.find(key)
 		}
 		if !ok {
-			return true
+			continue
 		}
 		n := m.of(at)
 		if n == nil {
-			return true
+			continue
 		}
-		from, to := i, i+gram
+		from, to := begin, begin+gram
 		if int(at.at)+gram <= len(n.text) { // else the text is gone, and the print must do
-			from, to = common(f.text, n.text, i, int(at.at))
+			from, to = common(text, n.text, begin, int(at.at))
 			if to-from < minRun {
-				return true
+				continue
 			}
 		}
-		if m.own(f.text[from:to]) {
-			return true
+		if m.own(text[from:to]) {
+			next = to - gram + 1 // so is every part of it
+			continue
 		}
-		start, end := f.span(from, to)
-		hits = append(hits, hit{n, Substring, start, end})
-		next = to
-		return len(hits) < maxHits
-	})
+		hits = append(hits, hit{n, Substring, from, to})
+		if next = to; len(hits) == maxHits {
+			break
+		}
+	}
 	return hits
 }
 
@@ -183,7 +210,7 @@ func wordByte(c byte) bool {
 // isDate reports whether a value is a day or a time: it is worked out from many
 // things, and says nothing about where it came from.
 func isDate(s string) bool {
-	if len(s) > 25 || s == "" || s[0] < '0' || s[0] > '9' {
+	if len(s) < 8 || len(s) > 25 || s[0] < '0' || s[0] > '9' || strings.Trim(s, "0123456789-:./+TZ ") != "" {
 		return false
 	}
 	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", time.DateTime, time.RFC3339, "2006-01-02T15:04", "2006-01-02T15:04:05", "02.01.2006", "01/02/2006"} {

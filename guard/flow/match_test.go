@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 func nobody(string) bool { return false }
@@ -19,9 +21,9 @@ func nobody(string) bool { return false }
 func matching(texts ...string) *matcher {
 	x := &index{}
 	for i, text := range texts {
-		x.add(&item{call: fmt.Sprint(i), untrusted: true}, text)
+		x.add(item{call: fmt.Sprint(i), untrusted: true}, new(tool.Request), text, nil)
 	}
-	x.settle()
+	x.settle(nil)
 	return &matcher{x, nobody, maxValues}
 }
 
@@ -138,17 +140,17 @@ func TestIndexIsBounded(t *testing.T) {
 		return b.String()
 	}
 	for n := range 700 {
-		x.add(&item{call: fmt.Sprint(n), untrusted: true}, random(n, 4000))
+		x.add(item{call: fmt.Sprint(n), untrusted: true}, new(tool.Request), random(n, 4000), nil)
 	}
-	x.add(&item{call: "large"}, random(1000, 3*maxRead))
+	x.add(item{call: "large"}, new(tool.Request), random(1000, 3*maxRead), nil)
 	if x.waiting > maxWaiting || len(x.waits) > maxItems {
 		t.Errorf("%d results of %d bytes wait, want at most %d of %d", len(x.waits), x.waiting, maxItems, maxWaiting)
 	}
-	x.settle()
-	if len(x.items) > maxItems || x.kept > maxText || len(x.now) > maxMarks || len(x.old) > maxMarks {
-		t.Errorf("got %d results, %d bytes, %d and %d fingerprints, want at most %d, %d, %d", len(x.items), x.kept, len(x.now), len(x.old), maxItems, maxText, maxMarks)
+	x.settle(nil)
+	if len(x.items) > maxItems || x.kept > maxText || x.now.n > maxMarks || x.old.n > maxMarks {
+		t.Errorf("got %d results, %d bytes, %d and %d fingerprints, want at most %d, %d, %d", len(x.items), x.kept, x.now.n, x.old.n, maxItems, maxText, maxMarks)
 	}
-	if marks := len(x.now) + len(x.old); marks == 0 {
+	if x.now.n+x.old.n == 0 {
 		t.Error("no fingerprints are kept")
 	}
 	m := &matcher{x, nobody, maxValues}
@@ -163,20 +165,27 @@ func TestIndexIsBounded(t *testing.T) {
 	}
 }
 
-func TestWinnow(t *testing.T) {
+// A table of fingerprints is a map.
+func TestMarks(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.StringOfN(rapid.RuneFrom([]rune("ab")), 0, 400, -1).Draw(t, "text")
-		wide := rapid.IntRange(1, 40).Draw(t, "window")
-		last, count := -1, 0
-		winnow(s, wide, func(_ uint64, at int) {
-			if at <= last || at-last > wide {
-				t.Fatalf("picks %d after %d, want the next one within %d", at, last, wide)
+		var m marks
+		want := map[uint64]mark{}
+		keys := rapid.Custom(func(t *rapid.T) uint64 { return rapid.Uint64Range(0, 2000).Draw(t, "key")<<rapid.SampledFrom([]int{0, 9, 40}).Draw(t, "by") | 1 })
+		for i, key := range rapid.SliceOfN(keys, 0, 1000).Draw(t, "keys") {
+			at := mark{uint32(i), uint32(2 * i)} //nolint:gosec // small
+			m.put(key, at)
+			want[key] = at
+		}
+		for key, at := range want {
+			if got, ok := m.find(key); !ok || got != at {
+				t.Fatalf("key %d: got %v %t, want %v", key, got, ok, at)
 			}
-			last, count = at, count+1
-		})
-		if prints := len(s) - gram + 1; prints >= wide && (count == 0 || prints-1-last >= wide) {
-			t.Fatalf("%d picked of %d, the last at %d", count, prints, last)
+		}
+		if key := keys.Draw(t, "another"); m.n != len(want) || want[key] == (mark{}) {
+			if got, ok := m.find(key); m.n != len(want) || ok && got != want[key] {
+				t.Fatalf("%d keys, want %d; another is found: %t", m.n, len(want), ok)
+			}
 		}
 	})
 }

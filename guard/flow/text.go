@@ -37,16 +37,34 @@ func formOf(s string, offsets bool) form {
 // fold drops what can be changed without changing what a text says: case, white
 // space, characters that show nothing, + as forms write a space.
 func fold(s string, at []int32) form {
-	var b strings.Builder
-	b.Grow(len(s))
+	b := make([]byte, 0, len(s))
+	if at == nil { // most are, and ASCII
+		b = b[:len(s)]
+		n, i := 0, 0
+		for ; i < len(s) && s[i] < utf8.RuneSelf; i++ {
+			if c := foldByte(s[i]); c != 0 {
+				b[n] = c
+				n++
+			}
+		}
+		if b = b[:n]; i == len(s) {
+			return form{text: string(b)}
+		}
+		return foldFrom(s[i:], nil, b)
+	}
+	return foldFrom(s, at, b)
+}
+
+// foldFrom is fold behind what is folded already.
+func foldFrom(s string, at []int32, b []byte) form {
 	var to []int32
 	if at != nil {
 		to = make([]int32, 0, len(s)+1)
 	}
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {
-			if r := foldRune(rune(c)); r >= 0 {
-				b.WriteByte(byte(r)) //nolint:gosec // ASCII stays ASCII
+			if c = foldByte(c); c != 0 {
+				b = append(b, c)
 				if at != nil {
 					to = append(to, at[i])
 				}
@@ -56,9 +74,9 @@ func fold(s string, at []int32) form {
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r = foldRune(r); r >= 0 {
-			before := b.Len()
-			b.WriteRune(r)
-			for n := before; at != nil && n < b.Len(); n++ {
+			before := len(b)
+			b = utf8.AppendRune(b, r)
+			for n := before; at != nil && n < len(b); n++ {
 				to = append(to, at[i])
 			}
 		}
@@ -67,18 +85,30 @@ func fold(s string, at []int32) form {
 	if at != nil {
 		to = append(to, at[len(s)])
 	}
-	return form{b.String(), to}
+	return form{string(b), to}
+}
+
+// foldByte is foldRune for ASCII; 0: not at all.
+func foldByte(c byte) byte {
+	switch {
+	case 'a' <= c && c <= 'z':
+		return c
+	case c <= ' ' || c == '+' || c == 0x7f:
+		return 0
+	case 'A' <= c && c <= 'Z':
+		return c + 'a' - 'A'
+	}
+	return c
 }
 
 // foldRune is a character as it is compared; below 0: not at all.
 func foldRune(r rune) rune {
 	switch {
-	case r <= ' ' || r == '+' || r == 0x7f:
-		return -1
-	case 'A' <= r && r <= 'Z':
-		return r + 'a' - 'A'
 	case r < utf8.RuneSelf:
-		return r
+		if c := foldByte(byte(r)); c != 0 { //nolint:gosec // it is ASCII
+			return rune(c)
+		}
+		return -1
 	case 0xFF01 <= r && r <= 0xFF5E: // ASCII in full width
 		return foldRune(r - 0xFEE0)
 	case unicode.IsSpace(r) || unicode.Is(unicode.C, r) || unicode.Is(unicode.Mn, r):
@@ -103,12 +133,17 @@ func unescape(s string, offsets bool) (text string, at []int32) {
 		}
 	}
 	for range escapeRounds {
-		if !strings.ContainsAny(s, `\%&`) {
+		if !escapes(s) {
 			break
 		}
 		s, at = unescapeOnce(s, at)
 	}
 	return s, at
+}
+
+// escapes reports whether a text may hold one.
+func escapes(s string) bool {
+	return strings.IndexByte(s, '\\') >= 0 || strings.IndexByte(s, '%') >= 0 || strings.IndexByte(s, '&') >= 0
 }
 
 func unescapeOnce(s string, at []int32) (string, []int32) {
