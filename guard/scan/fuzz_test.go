@@ -31,10 +31,15 @@ func FuzzScan(f *testing.F) {
 			}
 			got[found.Rule] = true
 		}
-		var n normal
-		n.whole(text, 0)
-		for _, r := range s.definitions.rules {
-			if want := r.re.Match(n.text); got[r.ID] != want {
+		var n reference
+		want := n.whole(text)
+		w := s.scratch(true)
+		w.whole(text)
+		if !bytes.Equal(w.text, want) {
+			t.Fatalf("%q: got normalised %q, want %q", text, w.text, want)
+		}
+		for _, r := range builtIn() {
+			if want := r.re().Match(n.text); got[r.ID] != want {
 				t.Errorf("%q: %s: got %v, want %v as in %q", text, r.ID, got[r.ID], want, n.text)
 			}
 		}

@@ -85,15 +85,15 @@ func (st *Stream) feed(p []byte) {
 }
 
 func (st *Stream) scan() {
-	if st.s.texts == nil {
+	if st.s.engine == nil {
 		if len(st.found) == 0 {
-			st.found = []Finding{{Rule: errNoRules.Error(), Family: Unfinished}}
+			st.found = []Finding{{Rule: noRules, Family: Unfinished}}
 		}
 		return
 	}
-	w := st.s.scratch()
+	w := st.s.scratch(false)
 	defer st.s.pool.Put(w)
-	st.found = w.window(st.s.texts, st.buf, st.at, st.found)
+	st.found = w.window(st.buf, st.at, st.found)
 }
 
 // unseen passes on what is decided, without what shows nothing. What is held
@@ -138,7 +138,7 @@ func (st *Stream) pass(n int) {
 
 // windows strips full windows; the end of each is looked at again with the next.
 func (st *Stream) windows(p []byte, last bool) {
-	if st.s.texts == nil {
+	if st.s.engine == nil {
 		if last {
 			st.out = append(st.out, removed...)
 		}

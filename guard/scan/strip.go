@@ -35,7 +35,7 @@ func StripInvisible(text []byte) []byte {
 // nothing to remove. Text of more than one window is looked at in overlapping
 // pieces, as a Stream does.
 func (s *Scanner) Strip(text []byte) []byte {
-	if s.texts == nil {
+	if s.engine == nil {
 		return []byte(removed)
 	}
 	if len(text) <= step+overlap {
@@ -47,17 +47,17 @@ func (s *Scanner) Strip(text []byte) []byte {
 
 // clean strips one window, again and again until nothing is found.
 func (s *Scanner) clean(text []byte) []byte {
-	w := s.scratch()
+	w := s.scratch(false)
 	defer s.pool.Put(w)
 	for range rounds {
 		text = StripInvisible(text)
-		found := w.window(s.texts, text, 0, nil)
+		found := w.window(text, 0, nil)
 		if len(found) == 0 {
 			return text
 		}
 		text = cut(text, found)
 	}
-	if len(w.window(s.texts, StripInvisible(text), 0, nil)) > 0 {
+	if len(w.window(StripInvisible(text), 0, nil)) > 0 {
 		return []byte(removed)
 	}
 	return StripInvisible(text)
