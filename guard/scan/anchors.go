@@ -1,27 +1,22 @@
 package scan
 
 import (
-	"cmp"
 	"regexp/syntax"
 	"slices"
 	"strings"
 	"sync"
 )
 
-// most is how many words one list of anchors may have, and longestWord how much
-// of a word is looked for.
-const (
-	most        = 400
-	longestWord = 20
-)
+// most is how many words one list of anchors may have.
+const most = 200
 
 // way is one way in which a rule can match: every match has a word of anchors,
-// and one of the lists before and behind it, where there are such.
+// and one of each list before and behind it.
 type way struct {
 	rule           int
-	anchors        []string
-	head, tail     int // characters of a match before and behind the end of an anchor, at most
-	before, behind *list
+	anchors        []string // with borders
+	head, tail     int      // characters of a match before and behind the end of an anchor, at most
+	before, behind []*list  // nearest first
 }
 
 // list are words of which one ends at most gap characters away.
@@ -56,26 +51,29 @@ func ways(re *syntax.Regexp) []way {
 	}
 	best := 0
 	for i := range places {
-		if frequencies(places[i].words) < frequencies(places[best].words) {
+		if places[i].cost < places[best].cost {
 			best = i
 		}
 	}
 	p := places[best]
-	w := way{anchors: trim(p.words), head: lengthOf(subs[:p.last+1]), tail: lengthOf(subs[p.first:])}
-	if best > 0 {
-		q := places[best-1]
-		w.before = newList(q.words, lengthOf(subs[q.first:p.last+1]))
+	w := way{anchors: p.words, head: lengthOf(subs[:p.last+1]), tail: lengthOf(subs[p.first:])}
+	for i := best - 1; i >= 0; i-- {
+		w.before = append(w.before, newList(places[i].words, lengthOf(subs[places[i].first:p.last+1])))
 	}
-	if best+1 < len(places) {
-		q := places[best+1]
-		w.behind = newList(q.words, lengthOf(subs[p.first:q.last+1]))
+	for _, q := range places[best+1:] {
+		w.behind = append(w.behind, newList(q.words, lengthOf(subs[p.first:q.last+1])))
 	}
 	return []way{w}
 }
 
 func newList(words []string, gap int) *list {
-	words = trim(words)
-	return &list{gap, sync.OnceValue(func() *automaton { return build(words, false) })}
+	return &list{gap, sync.OnceValue(func() *automaton {
+		plain := make([]string, 0, len(words))
+		for _, w := range words {
+			plain = append(plain, strings.ReplaceAll(w, border, ""))
+		}
+		return build(plain, false)
+	})}
 }
 
 func lengthOf(subs []*syntax.Regexp) (sum int) {
@@ -89,6 +87,7 @@ func lengthOf(subs []*syntax.Regexp) (sum int) {
 // place is a list of words in a concatenation, and from which of its parts.
 type place struct {
 	words       []string
+	cost        float64
 	first, last int
 }
 
@@ -96,8 +95,8 @@ type place struct {
 func findPlaces(subs []*syntax.Regexp) []place {
 	var places []place
 	keep := func(words []string, first, last int) {
-		if useful(words) {
-			places = append(places, place{words, first, last})
+		if words, cost := clean(words); words != nil {
+			places = append(places, place{words, cost, first, last})
 		}
 	}
 	run, from := []string(nil), 0 // what neighbours spell together
@@ -108,13 +107,7 @@ func findPlaces(subs []*syntax.Regexp) []place {
 		case words == nil:
 			keep(run, from, i-1)
 			run = nil
-			best := []string(nil)
-			for _, words := range conjunction(sub) {
-				if useful(words) && (best == nil || frequencies(words) < frequencies(best)) {
-					best = words
-				}
-			}
-			keep(best, i, i)
+			keep(rarest(conjunction(sub)), i, i)
 		case joined != nil:
 			if run == nil {
 				from = i
@@ -129,43 +122,82 @@ func findPlaces(subs []*syntax.Regexp) []place {
 	return places
 }
 
-// useful: each of the words has something to look for, and they are not all
-// over the place.
-func useful(words []string) bool {
-	if len(words) == 0 || frequencies(words) > 2e5 {
-		return false
-	}
-	for _, w := range words {
-		if len(bare(w)) < 2 {
-			return false
+// rarest gives the list that is least to be found in ordinary text.
+func rarest(lists [][]string) []string {
+	var best []string
+	least := 0.0
+	for _, words := range lists {
+		if words, cost := clean(words); words != nil && (best == nil || cost < least) {
+			best, least = words, cost
 		}
 	}
-	return true
+	return best
 }
 
-// bare is a word as normalised text has it: without borders, and with white
-// space once and not around it.
+// clean gives words as they are looked for, and what that costs: a guess at how
+// often they are found, and a little for the room they take. It gives nil if
+// one of them has nothing to look for, or if they are all over the place.
+func clean(texts []string) ([]string, float64) {
+	words := make([]string, 0, len(texts))
+	for _, t := range texts {
+		t = bare(t)
+		if len(t)-strings.Count(t, border) < 2 {
+			return nil, 0
+		}
+		words = append(words, t)
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	cost := 0.0
+	for i, w := range words {
+		words[i] = short(w)
+		cost += frequency(words[i]) + 2
+	}
+	if len(words) == 0 || cost > 2e5 {
+		return nil, 0
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	// A word that holds another is found by that.
+	kept := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+		return slices.ContainsFunc(words, func(v string) bool { return v != w && strings.Contains(w, v) })
+	})
+	return kept, cost
+}
+
+// short leaves out words at the end that are not needed to make it rare.
+func short(w string) string {
+	const rare = 8
+	enough := max(rare, 3*frequency(w))
+	for n, c := range w {
+		if c == ' ' && frequency(w[:n]+border) <= enough {
+			return w[:n] + border
+		}
+	}
+	return w
+}
+
+// bare is a word as normalised text has it: with borders only at its ends, and
+// with white space once and not around it.
 func bare(w string) string {
-	w = strings.NewReplacer(border, "", "\n", " ").Replace(w)
+	w = strings.ReplaceAll(w, "\n", " ")
+	before := strings.HasPrefix(w, border) || strings.HasPrefix(w, " ")
+	behind := strings.HasSuffix(w, border) || strings.HasSuffix(w, " ")
+	w = strings.ReplaceAll(w, border, "")
 	for strings.Contains(w, "  ") {
 		w = strings.ReplaceAll(w, "  ", " ")
 	}
-	return strings.Trim(w, " ")
-}
-
-// trim gives words as they are looked for.
-func trim(words []string) []string {
-	var short []string
-	for _, w := range words {
-		w = bare(w)
-		short = append(short, w[max(0, len(w)-longestWord):])
+	w = strings.Trim(w, " ")
+	if w == "" {
+		return w
 	}
-	slices.Sort(short)
-	short = slices.Compact(short)
-	// A word that holds another is found by that.
-	return slices.DeleteFunc(slices.Clone(short), func(w string) bool {
-		return slices.ContainsFunc(short, func(v string) bool { return v != w && strings.Contains(w, v) })
-	})
+	if before && letterOrDigit(w[0]) {
+		w = border + w
+	}
+	if behind && letterOrDigit(w[len(w)-1]) {
+		w += border
+	}
+	return w
 }
 
 // border is, before or behind a word of a rule, where no letter stands.
@@ -187,13 +219,13 @@ func conjunction(re *syntax.Regexp) [][]string {
 		// One list of each branch together make a list.
 		var all []string
 		for _, sub := range re.Sub {
-			lists := slices.DeleteFunc(conjunction(sub), func(words []string) bool { return !useful(words) })
-			if len(lists) == 0 {
+			words := rarest(conjunction(sub))
+			if words == nil {
 				return nil
 			}
-			all = append(all, slices.MinFunc(lists, func(a, b []string) int { return cmp.Compare(frequencies(a), frequencies(b)) })...)
+			all = append(all, words...)
 		}
-		if len(all) <= most {
+		if len(all) <= 4*most {
 			return [][]string{all}
 		}
 	case syntax.OpConcat:

@@ -32,12 +32,18 @@ func build(words []string, raw bool) *automaton {
 	for _, b := range []byte(" \t\n\v\f\r") {
 		a.class[b] = white
 	}
+	shared := make(map[byte]uint8)
 	for _, w := range words {
 		for i := range len(w) {
-			if a.class[w[i]] == other {
-				a.class[w[i]] = uint8(a.width) //nolint:gosec // at most as many as there are bytes
+			if a.class[w[i]] != other {
+				continue
+			}
+			key := alike(w[i])
+			if shared[key] == 0 {
+				shared[key] = uint8(a.width) //nolint:gosec // at most as many as there are bytes
 				a.width++
 			}
+			a.class[w[i]] = shared[key]
 		}
 	}
 	for b := 'A'; b <= 'Z'; b++ {
@@ -161,6 +167,19 @@ func (a *automaton) has(text []byte) bool {
 
 // at gives the words that end in a state.
 func (a *automaton) at(state uint32) []int32 { return a.ends[(state-a.first)/a.width] }
+
+// alike gives bytes that are one class the same value: then there are fewer
+// classes, and a few words are found that are none.
+func alike(b byte) byte {
+	switch {
+	case b >= 0x80:
+		return 0x80 | b&7
+	case '0' <= b && b <= '9':
+		return '0'
+	default:
+		return b
+	}
+}
 
 // special: normalising has to look at it.
 func special(b byte) bool { return b >= 0x80 || b == '\\' || b == '&' || b == '%' || b == '<' }

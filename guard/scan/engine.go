@@ -2,6 +2,7 @@ package scan
 
 import (
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -10,8 +11,15 @@ type engine struct {
 	rules  []checked
 	ways   []way
 	always []int     // rules that are not found by words
-	owners [][]int32 // of a word of the automaton: indexes of ways
+	owners [][]owner // of a word of the automaton
 	auto   *automaton
+}
+
+// owner is a way that a word is an anchor of, and whether it stands alone.
+type owner struct {
+	way            int32
+	length         int32
+	before, behind bool
 }
 
 func newEngine(rules []checked) *engine {
@@ -25,14 +33,18 @@ func newEngine(rules []checked) *engine {
 		for _, w := range r.ways {
 			w.rule = i
 			for _, word := range w.anchors {
-				at, ok := index[word]
+				plain := strings.Trim(word, border)
+				at, ok := index[plain]
 				if !ok {
 					at = len(words)
-					index[word] = at
-					words = append(words, word)
+					index[plain] = at
+					words = append(words, plain)
 					e.owners = append(e.owners, nil)
 				}
-				e.owners[at] = append(e.owners[at], int32(len(e.ways))) //nolint:gosec // few
+				e.owners[at] = append(e.owners[at], owner{
+					way: int32(len(e.ways)), length: int32(len(plain)), //nolint:gosec // few
+					before: strings.HasPrefix(word, border), behind: strings.HasSuffix(word, border),
+				})
 			}
 			e.ways = append(e.ways, w)
 		}

@@ -64,7 +64,10 @@ func (p *pass) long(src []byte) {
 // apart finds letters that stand apart: of shortSpaced such letters, two stand
 // at a multiple of four or behind it.
 func (p *pass) apart(src []byte) {
-	for i := 0; i < len(src); i += 4 {
+	for i := 0; i+2 < len(src); i += 4 {
+		if !apartSign[src[i+1]] && !apartSign[src[i+2]] || i+3 < len(src) && !apartSign[src[i]] && !apartSign[src[i+3]] {
+			continue
+		}
 		at := i
 		if !single(src, at) {
 			if at++; !single(src, at) {

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -23,21 +24,32 @@ const (
 		"company person world life year years today help know think come take look seem feel become leave mean must next last early late high low small large big old young right left " +
 		"local remote global public private security secure safe risk check review rules rule policy limit limits allow allows require requires required ensure follow follows generate " +
 		"generated translate explain describe write summary report story character role play english simple possible free real true false being having does did done made got went human humans " +
-		"it's i'm don't can't the_ http https www com org with_ code_ insert select where else apply given time times must_ no_ not_ filter filters encode decode base content_ "
+		"application applications developer developers administrator history assistant database password passwords client customer session released release already previous previously starting beginning conversation chat whenever hidden visible order programming program automated permission permissions processing handling reading knowledge approval it's i'm don't can't the_ http https www com org with_ code_ insert select where else apply given time times must_ no_ not_ filter filters encode decode base content_ "
 )
+
+// wordFrequencies are those of the words above.
+var wordFrequencies = sync.OnceValue(func() map[string]float64 { //nolint:gochecknoglobals // never changed once made
+	all := make(map[string]float64)
+	for _, of := range []struct {
+		words string
+		often float64
+	}{{usual, 150}, {frequent, 800}, {veryFrequent, 8000}} {
+		for w := range strings.FieldsSeq(of.words) {
+			all[w] = of.often
+		}
+	}
+	return all
+})
 
 // wordFrequency of a whole word.
 func wordFrequency(w string) float64 {
-	switch in := " " + w + " "; {
-	case strings.Contains(veryFrequent, in):
-		return 8000
-	case strings.Contains(frequent, in):
-		return 800
-	case strings.Contains(usual, in):
-		return 150
-	case len(w) <= 2:
-		return 300
-	case len(w) == 3:
+	if f := wordFrequencies()[w]; f > 0 {
+		return f
+	}
+	switch len(w) {
+	case 1, 2:
+		return 100
+	case 3:
 		return 60
 	default:
 		return 15
@@ -46,22 +58,20 @@ func wordFrequency(w string) float64 {
 
 // pieceFrequency of a piece of a word.
 func pieceFrequency(w string) float64 {
-	most := wordFrequency(w)
+	whole := 1.5 * wordFrequency(w)
 	switch len(w) {
 	case 1:
 		return 500000
 	case 2:
-		return 50000
+		return 30000
 	case 3:
-		return max(most, 4000)
+		return max(whole, 2000)
 	case 4:
-		return max(most, 800)
+		return max(whole, 400)
 	case 5:
-		return max(most, 150)
-	case 6:
-		return max(most, 50)
+		return max(whole, 100)
 	default:
-		return max(most, 20)
+		return max(whole, 25)
 	}
 }
 
@@ -85,7 +95,8 @@ func frequency(s string) float64 {
 		}
 		f := 0.0
 		if i > 0 && j < len(s) {
-			f = wordFrequency(s[i:j])
+			// Where it is part of another word that is soon seen.
+			f = wordFrequency(s[i:j]) + pieceFrequency(s[i:j])/100
 		} else {
 			f = pieceFrequency(s[i:j])
 		}
@@ -99,11 +110,4 @@ func frequency(s string) float64 {
 		rarest = 2e4
 	}
 	return rarest * rest / 0.6
-}
-
-func frequencies(words []string) (sum float64) {
-	for _, w := range words {
-		sum += frequency(w)
-	}
-	return sum
 }

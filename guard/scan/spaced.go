@@ -48,13 +48,11 @@ func single(src []byte, at int) bool {
 	if at+1 >= len(src) || !alone(src, at) {
 		return false
 	}
-	switch src[at+1] {
-	case ' ', '.', '-', '_', '*', '|':
-		return at+2 < len(src) && alone(src, at+2)
-	default:
-		return false
-	}
+	return apartSign[src[at+1]] && at+2 < len(src) && alone(src, at+2)
 }
+
+// apartSign: stands between letters that are kept apart.
+var apartSign = [256]bool{' ': true, '.': true, '-': true, '_': true, '*': true, '|': true} //nolint:gochecknoglobals // a table that nothing changes
 
 // alone: src[at] is a letter with none beside it.
 func alone(src []byte, at int) bool {

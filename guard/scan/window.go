@@ -52,9 +52,7 @@ func (w *scratch) window(text []byte, at int, found []Finding) []Finding {
 		w.confirm(r, stretch{0, len(w.text)})
 	}
 	for _, h := range w.hits {
-		for _, id := range w.engine.owners[h.word] {
-			w.consider(&w.engine.ways[id], int(h.at))
-		}
+		w.meet(h)
 	}
 	for _, r := range w.list {
 		w.confirm(r, w.due[r])
@@ -73,17 +71,35 @@ func (w *scratch) window(text []byte, at int, found []Finding) []Finding {
 	return found
 }
 
+// meet tells the ways that a word may be an anchor of.
+func (w *scratch) meet(h hit) {
+	at := int(h.at)
+	for _, o := range w.engine.owners[h.word] {
+		if o.behind && at < len(w.text) && letterOrDigit(w.text[at]) {
+			continue
+		}
+		if start := at - int(o.length); o.before && start > 0 && letterOrDigit(w.text[start-1]) {
+			continue
+		}
+		w.consider(&w.engine.ways[o.way], at)
+	}
+}
+
 // consider looks for the other words of a rule around an anchor. What is near
 // is confirmed together, so that hardly any text is read twice.
 func (w *scratch) consider(v *way, at int) {
 	if w.engine.rules[v.rule].Definitions && !w.definition {
 		return
 	}
-	if v.before != nil && !v.before.auto().has(w.text[back(w.text, at, v.before.gap):at]) {
-		return
+	for _, l := range v.before {
+		if !l.auto().has(w.text[back(w.text, at, l.gap):at]) {
+			return
+		}
 	}
-	if v.behind != nil && !v.behind.auto().has(w.text[at:ahead(w.text, at, v.behind.gap)]) {
-		return
+	for _, l := range v.behind {
+		if !l.auto().has(w.text[at:ahead(w.text, at, l.gap)]) {
+			return
+		}
 	}
 	near := stretch{back(w.text, at, v.head+1), ahead(w.text, at, v.tail+1)}
 	d := &w.due[v.rule]
@@ -128,7 +144,7 @@ func (w *scratch) confirm(rule int, s stretch) {
 	if !re.Match(w.text[s.lo:s.hi]) {
 		return
 	}
-	for _, m := range re.FindAllIndex(w.text[s.lo:s.hi], findings) {
+	for _, m := range re.FindAllIndex(w.text[s.lo:s.hi], findings+1) {
 		if m[0] == 0 && s.lo > 0 || s.lo+m[1] == s.hi && s.hi < len(w.text) {
 			// What stands beyond the stretch may have a say in it.
 			w.confirm(rule, stretch{0, len(w.text)})
