@@ -8,7 +8,7 @@ import (
 )
 
 // most is how many words one list of anchors may have.
-const most = 200
+const most = 80
 
 // way is one way in which a rule can match: every match has a word of anchors,
 // and one of each list before and behind it.
@@ -151,7 +151,7 @@ func clean(texts []string) ([]string, float64) {
 	cost := 0.0
 	for i, w := range words {
 		words[i] = short(w)
-		cost += frequency(words[i]) + 2
+		cost += frequency(words[i]) + 4
 	}
 	if len(words) == 0 || cost > 2e5 {
 		return nil, 0

@@ -1,17 +1,22 @@
 package scan
 
+import "math/bits"
+
 // automaton finds many words at once, in one pass, letters of either case and
 // white space of any kind alike (Aho and Corasick, with all steps worked out
 // beforehand).
 type automaton struct {
 	class [256]uint8 // of a byte of normalised text
 	fast  [256]uint8 // the same of a byte of text as it is; odd for what must be looked at
-	next  []uint32   // state + class; states are kept multiplied by width
-	width uint32
-	first uint32    // states from here on end a word
-	stop  uint32    // no state: what was read must be looked at
-	ends  [][]int32 // by (state-first)/width: the words that end there
+	next  []uint16   // by state<<shift + class
+	shift uint8
+	first uint16    // states from here on end a word
+	stop  uint16    // no state: what was read must be looked at
+	ends  [][]int32 // by state-first: the words that end there
 }
+
+// mostStates is what an automaton may have; words have no more bytes together.
+const mostStates = 1<<16 - 8
 
 // Classes of bytes that every automaton has.
 const (
@@ -25,26 +30,31 @@ const (
 // it is to read text that is not normalised, it stops at what normalising would
 // change, and at white space behind white space.
 func build(words []string, raw bool) *automaton {
-	a := &automaton{width: classes}
+	a, width := &automaton{}, classes
 	for b := range a.class {
 		a.class[b] = other
 	}
 	for _, b := range []byte(" \t\n\v\f\r") {
 		a.class[b] = white
 	}
-	shared := make(map[byte]uint8)
+	used := [256]bool{}
 	for _, w := range words {
 		for i := range len(w) {
-			if a.class[w[i]] != other {
-				continue
-			}
-			key := alike(w[i])
-			if shared[key] == 0 {
-				shared[key] = uint8(a.width) //nolint:gosec // at most as many as there are bytes
-				a.width++
-			}
-			a.class[w[i]] = shared[key]
+			used[w[i]] = true
 		}
+	}
+	// Frequent letters first: their steps from a state then lie side by side.
+	shared := make(map[byte]uint8)
+	for _, b := range append([]byte("etaoinsrhldcumfpgwybvk"), everyByte()...) {
+		if !used[b] || a.class[b] != other {
+			continue
+		}
+		key := alike(b)
+		if shared[key] == 0 {
+			shared[key] = uint8(width) //nolint:gosec // at most as many as there are bytes
+			width++
+		}
+		a.class[b] = shared[key]
 	}
 	for b := 'A'; b <= 'Z'; b++ {
 		a.class[b] = a.class[b+'a'-'A']
@@ -55,13 +65,21 @@ func build(words []string, raw bool) *automaton {
 			a.fast[b] = odd
 		}
 	}
+	a.shift = uint8(bits.Len(uint(width - 1))) //nolint:gosec // at most 9
 	a.number(a.grow(words), raw)
 	return a
 }
 
+func everyByte() (all []byte) {
+	for b := range 256 {
+		all = append(all, byte(b))
+	}
+	return all
+}
+
 // trie is an automaton whose states are numbered as they came.
 type trie struct {
-	next  []int32 // node*width + class; -1: none
+	next  []int32 // node<<shift + class; -1: none
 	fail  []int32
 	white []bool // the last byte read was white space
 	ends  [][]int32
@@ -70,7 +88,7 @@ type trie struct {
 
 // grow makes the trie of words, with all steps.
 func (a *automaton) grow(words []string) *trie {
-	w := int(a.width)
+	w := 1 << a.shift
 	t := &trie{}
 	node := func(space bool) int32 {
 		for range w {
@@ -121,8 +139,8 @@ func (a *automaton) grow(words []string) *trie {
 // number lays the states out: those that end a word come last, so that one
 // comparison tells.
 func (a *automaton) number(t *trie, raw bool) {
-	number := make([]uint32, len(t.fail))
-	at := a.width // the root is 0
+	number := make([]uint16, len(t.fail))
+	at := uint16(1) // the root is 0
 	for _, ending := range []bool{false, true} {
 		if ending {
 			a.first = at
@@ -130,7 +148,7 @@ func (a *automaton) number(t *trie, raw bool) {
 		for _, n := range t.order {
 			if len(t.ends[n]) > 0 == ending {
 				number[n] = at
-				at += a.width
+				at++
 				if ending {
 					a.ends = append(a.ends, t.ends[n])
 				}
@@ -138,9 +156,9 @@ func (a *automaton) number(t *trie, raw bool) {
 		}
 	}
 	a.stop = at
-	a.next = make([]uint32, at)
+	a.next = make([]uint16, int(at)<<a.shift)
 	for n, state := range number {
-		row, old := a.next[state:][:a.width], t.next[n*int(a.width):]
+		row, old := a.next[int(state)<<a.shift:][:1<<a.shift], t.next[n<<a.shift:]
 		for c := range row {
 			row[c] = number[old[c]]
 		}
@@ -154,11 +172,16 @@ func (a *automaton) number(t *trie, raw bool) {
 	}
 }
 
+// step is the state after a byte of normalised text.
+func (a *automaton) step(state uint16, b byte) uint16 {
+	return a.next[int(state)<<a.shift+int(a.class[b])]
+}
+
 // has reports whether a word ends in normalised text.
 func (a *automaton) has(text []byte) bool {
-	state := uint32(0)
+	state := uint16(0)
 	for _, c := range text {
-		if state = a.next[state+uint32(a.class[c])]; state >= a.first {
+		if state = a.step(state, c); state >= a.first {
 			return true
 		}
 	}
@@ -166,7 +189,7 @@ func (a *automaton) has(text []byte) bool {
 }
 
 // at gives the words that end in a state.
-func (a *automaton) at(state uint32) []int32 { return a.ends[(state-a.first)/a.width] }
+func (a *automaton) at(state uint16) []int32 { return a.ends[state-a.first] }
 
 // alike gives bytes that are one class the same value: then there are fewer
 // classes, and a few words are found that are none.

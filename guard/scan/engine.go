@@ -26,9 +26,16 @@ func newEngine(rules []checked) *engine {
 	e := &engine{rules: rules}
 	index := make(map[string]int)
 	var words []string
+	room := mostStates
 	for i, r := range rules {
-		if len(r.ways) == 0 {
+		for _, w := range r.ways {
+			for _, word := range w.anchors {
+				room -= len(word)
+			}
+		}
+		if len(r.ways) == 0 || room < 0 {
 			e.always = append(e.always, i)
+			continue
 		}
 		for _, w := range r.ways {
 			w.rule = i

@@ -21,8 +21,6 @@ func (p *pass) findEncoded(src []byte) {
 	if p.depth < depths {
 		p.long(src)
 		p.apart(src)
-		p.grouped(src, 2, 16, 8)
-		p.grouped(src, 8, 2, 24)
 	}
 	if own := p.found[mine:]; len(own) > 1 {
 		slices.SortFunc(own, func(a, b encoded) int { return cmp.Compare(a.start, b.start) })
@@ -40,10 +38,16 @@ func (p *pass) try(src []byte, at int) {
 }
 
 // long finds runs of at least shortBase64 bytes: such a run has a byte at a
-// multiple of that.
+// multiple of that, and goes on for half as much on one side of it.
 func (p *pass) long(src []byte) {
+	const half = shortBase64 / 2
 	for i := shortBase64 - 1; i < len(src); i += shortBase64 {
-		if !base64Byte[src[i]] {
+		around := src[i-half : min(len(src), i+half)]
+		k := kinds[around[9]] & kinds[around[7]] & kinds[around[5]] & kinds[around[3]] & kinds[around[0]]
+		if len(around) == 2*half {
+			k |= kinds[around[11]] & kinds[around[13]] & kinds[around[15]] & kinds[around[17]] & kinds[around[19]]
+		}
+		if k&kinds[src[i]]&ofBase64 == 0 {
 			continue
 		}
 		lo := i
@@ -61,54 +65,83 @@ func (p *pass) long(src []byte) {
 	}
 }
 
-// apart finds letters that stand apart: of shortSpaced such letters, two stand
-// at a multiple of four or behind it.
+// apart finds letters and groups of digits that stand apart. The shortest run
+// of either is so long that four bytes of every six tell it.
 func (p *pass) apart(src []byte) {
-	for i := 0; i+2 < len(src); i += 4 {
-		if !apartSign[src[i+1]] && !apartSign[src[i+2]] || i+3 < len(src) && !apartSign[src[i]] && !apartSign[src[i+3]] {
-			continue
+	const far = 6
+	behind := 0 // groups up to here are known
+	for i := 0; i+4 <= len(src); i += far {
+		a, b, c, d := kinds[src[i]], kinds[src[i+1]], kinds[src[i+2]], kinds[src[i+3]]
+		if a&b&c&d&ofGroups != 0 && i >= behind {
+			behind = max(p.grouped(src, i, 2, 16), p.grouped(src, i, 8, 2))
 		}
-		at := i
-		if !single(src, at) {
-			if at++; !single(src, at) {
-				continue
+		if (a&c|b&d)&ofApart != 0 {
+			at := i
+			if !single(src, at) {
+				if at++; !single(src, at) {
+					continue
+				}
 			}
+			for at >= 2 && single(src, at-2) && src[at-1] == src[at+1] {
+				at -= 2
+			}
+			p.try(src, at)
 		}
-		for at >= 2 && single(src, at-2) && src[at-1] == src[at+1] {
-			at -= 2
-		}
-		p.try(src, at)
 	}
 }
 
-// grouped finds groups of digits, with a space at least every so often where it
-// looks.
-func (p *pass) grouped(src []byte, digits, base, far int) {
-	for i := 0; i < len(src); i += far {
-		for q := i; q <= i+digits && q+digits+1 < len(src); q++ {
-			if src[q] != ' ' || src[q+digits+1] != ' ' {
-				continue
+// grouped tries the groups of digits around src[i], and returns up to where
+// they are known.
+func (p *pass) grouped(src []byte, i, digits, base int) int {
+	for q := i; q <= i+digits && q+digits < len(src); q++ {
+		if src[q] != ' ' {
+			continue
+		}
+		if _, ok := number(src, q+1, digits, base); !ok {
+			return 0
+		}
+		at, end := q+1, q+1+digits
+		for behindGroup(src, at, digits, base) {
+			at -= digits + 1
+		}
+		for end < len(src) && src[end] == ' ' {
+			if _, ok := number(src, end+1, digits, base); !ok {
+				break
 			}
-			if _, ok := number(src, q+1, digits, base); !ok {
-				continue
-			}
-			at, end := q+1, q+1+digits
-			for behindGroup(src, at, digits, base) {
-				at -= digits + 1
-			}
-			for end < len(src) && src[end] == ' ' {
-				if _, ok := number(src, end+1, digits, base); !ok {
-					break
-				}
-				end += digits + 1
-			}
-			if end-at >= shortGroups*(digits+1)-1 {
-				p.try(src, at)
-			}
-			i = max(i, end-far)
-			break
+			end += digits + 1
+		}
+		if end-at >= shortGroups*(digits+1)-1 {
+			p.try(src, at)
+		}
+		return end
+	}
+	return 0
+}
+
+// What a byte can be part of.
+const (
+	ofBase64 = 1 << iota
+	ofGroups // of digits
+	ofApart  // stands between letters that are kept apart
+)
+
+// kinds says it of each byte.
+var kinds = byteKinds() //nolint:gochecknoglobals // a table that nothing changes, read for each byte
+
+func byteKinds() (k [256]uint8) {
+	for i := range k {
+		b := byte(i)
+		if base64Byte[b] {
+			k[i] |= ofBase64
+		}
+		if digit(b) >= 0 || b == ' ' {
+			k[i] |= ofGroups
+		}
+		if apartSign(b) {
+			k[i] |= ofApart
 		}
 	}
+	return k
 }
 
 // borders finds where capital letters between a letter and a small one begin a

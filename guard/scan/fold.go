@@ -77,7 +77,8 @@ func twinLetters() (t [0x590 - 0x370]byte) {
 	return t
 }
 
-// plainRune: normalising leaves it as it is. It may say false of others.
+// plainRune: normalising leaves it as it is, unless it is a look-alike. It may
+// say false of others.
 func plainRune(r rune) bool {
 	switch {
 	case r < plainRunes:
@@ -97,7 +98,7 @@ var plain = sync.OnceValue(func() *[plainRunes / 64]uint64 { //nolint:gochecknog
 	var n reader
 	for r := rune(utf8.RuneSelf); r < plainRunes; r++ {
 		n.rune = n.read(n.rune[:0], r, nil, 0)
-		if string(n.rune) == string(r) && lookAlike(r) == 0 {
+		if string(n.rune) == string(r) {
 			bits[r/64] |= 1 << (r % 64)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 type pass struct {
 	reader
 	auto  *automaton
-	state uint32
+	state uint16
 	hits  []hit
 
 	segs    []segment
@@ -73,13 +73,13 @@ func (p *pass) put(b byte) {
 }
 
 func (p *pass) step(b byte) {
-	p.state = p.auto.next[p.state+uint32(p.auto.class[b])]
+	p.state = p.auto.step(p.state, b)
 	if p.state >= p.auto.first {
 		p.hit(p.state, len(p.text))
 	}
 }
 
-func (p *pass) hit(state uint32, at int) {
+func (p *pass) hit(state uint16, at int) {
 	for _, w := range p.auto.at(state) {
 		p.hits = append(p.hits, hit{w, int32(at)}) //nolint:gosec // windows are small
 	}
@@ -141,13 +141,13 @@ func (p *pass) decode(src []byte, e encoded) int {
 // plain normalises src from i to at least end, without looking for encoded
 // runs, and returns where it stopped: behind end if an escape goes on there.
 func (p *pass) plain(src []byte, i, end int) int {
-	fast, next, first := &p.auto.fast, p.auto.next, p.auto.first
+	fast, next, first, shift := &p.auto.fast, p.auto.next, p.auto.first, p.auto.shift&15
 	for i < end {
 		p.text = slices.Grow(p.text, end-i)
 		text, j, state := p.text[:cap(p.text)], len(p.text), p.state
-		to := uint32(0)
+		to := uint16(0)
 		for _, c := range src[i:end] {
-			if to = next[state+uint32(fast[c])]; to >= first {
+			if to = next[int(state)<<shift+int(fast[c])]; to >= first {
 				break
 			}
 			text[j] = folded[c]
@@ -179,15 +179,7 @@ func (p *pass) token(src []byte, i int) int {
 	c := src[i]
 	switch {
 	case c >= utf8.RuneSelf:
-		r, size := utf8.DecodeRune(src[i:])
-		if plainRune(r) || r == utf8.RuneError && size <= 1 {
-			for _, b := range src[i : i+size] {
-				p.put(b)
-			}
-		} else {
-			p.letter(r, src, i, size)
-		}
-		return i + size
+		return p.foreign(src, i)
 	case c == '<':
 		if size := insideWord(src, i); size > 0 {
 			p.from(i + size)
@@ -201,6 +193,36 @@ func (p *pass) token(src []byte, i int) int {
 	}
 	p.put(c)
 	return i + 1
+}
+
+// foreign reads characters that are not ASCII from src[i] on, and returns the
+// end of the first that does not read as it is written.
+func (p *pass) foreign(src []byte, i int) int {
+	start := i
+	for i < len(src) && src[i] >= utf8.RuneSelf {
+		r, size := utf8.DecodeRune(src[i:])
+		if r == utf8.RuneError && size <= 1 || plainRune(r) && (lookAlike(r) == 0 || !p.inLatin(src, i)) {
+			i += size
+			continue
+		}
+		p.copy(src[start:i])
+		p.letter(r, src, i, size)
+		return i + size
+	}
+	p.copy(src[start:i])
+	return i
+}
+
+// copy adds text that reads as it is written.
+func (p *pass) copy(text []byte) {
+	state, at := p.state, len(p.text)
+	p.text = append(p.text, text...)
+	for i, b := range text {
+		if state = p.auto.step(state, b); state >= p.auto.first {
+			p.hit(state, at+i+1)
+		}
+	}
+	p.state = state
 }
 
 // letter adds what a character reads as that takes size bytes.

@@ -23,7 +23,7 @@ func authorityRules() []Rule {
 		},
 		{
 			ID: "authority-to-you", Family: Authority,
-			Pattern: `\bto (?:you,? (?:the )?|any |all |the )(?:ai(?: assistants?| agents?| models?)?|llms?|assistants?|(?:large )?language models?|chatbots?|chatgpt|claude|gemini|llama|copilot|agents?|bots?)\b ?[.,:;!)\n]`,
+			Pattern: `\bto (?:you,? (?:the )?|any |all |the )(?:ai|ai assistants?|llms?|assistant|language models?|chatbots?|agent)\b ?[.,:;!)\n]`,
 			Hits:    []string{"a note to you, AI assistant."},
 			Misses:  []string{"Give it to the assistant manager."},
 		},
@@ -35,7 +35,7 @@ func authorityRules() []Rule {
 		},
 		{
 			ID: "authority-if-ai", Family: Authority,
-			Pattern: `\bif you(?:'re| are| happen to be) (?:an? |the |a large )?(?:ai|llm|language model|ai (?:assistant|agent|model|system)|chatbot|automated (?:system|agent)|large language model)\b`,
+			Pattern: `\bif you(?:'re| are) (?:an? |the )(?:ai|llm|chatbot|language model|large language model|automated (?:system|agent))\b`,
 			Hits:    []string{"If you are an AI, sing."},
 			Misses:  []string{"If you are an aide, wave."},
 		},

@@ -47,7 +47,7 @@ func personaRules() []Rule {
 		},
 		{
 			ID: "persona-two-answers", Family: Persona,
-			Pattern: `\b(?:two|both|dual|2|separate|different) (?:different |separate |distinct )?(?:responses|answers|replies|personalities|outputs|ways|paragraphs|entities)\b.{0,120}?(?:\bchatgpt\b|\bgpt\b|\bjailb\w{2,6}|\bdan\b|\bnormal\b|\bstandard\b|\bclassic\b|\[|\(|\btags?\b)`,
+			Pattern: `\b(?:two|both|dual|2) (?:different |separate |distinct )?(?:responses|answers|replies|personalities|outputs)\b.{0,120}?(?:\bchatgpt\b|\bgpt\b|\bjailb\w{2,6}|\bdan\b|\bnormal\b|\bstandard\b|\bclassic\b|\[|\(|\btags?\b)`,
 			Hits:    []string{"Give two responses: one normal, one wild.", "two personalities: [a] and [b]"},
 			Misses:  []string{"two different answers to the riddle"},
 		},

@@ -23,7 +23,7 @@ func roleRules() []Rule {
 		},
 		{
 			ID: "role-heading", Family: Role,
-			Pattern: `(?:##|===|---|\*\*|<<|\[|\() ?\(?(?:system|assistant|developer|admin(?:istrator)?)(?:[ _-](?:prompt|message|instructions?|override|note|update|mode|command|alert|notice|directive)s?)? ?\)?(?:##|===|---|\*\*|>>|\]|\)|:|\n)`,
+			Pattern: `(?:##|===|---|\*\*|<<|\[|\() ?(?:system|assistant|developer|admin(?:istrator)?)(?:[ _-](?:prompt|message|instructions?|override|note|update|mode|command|alert|notice|directive)s?)? ?\)?(?:##|===|---|\*\*|>>|\]|\)|:|\n)`,
 			Hits:    []string{"=== developer note ===", "=== SYSTEM PROMPT ===", "--- system:"},
 			Misses:  []string{"## System requirements", "--- assistant manager"},
 		},
@@ -41,7 +41,7 @@ func roleRules() []Rule {
 		},
 		{
 			ID: "role-turns", Family: Role,
-			Pattern: `\n ?(?:assistant|ai|bot|chatgpt|model) ?: ?.{0,80}?\n(?:user|human)(?:: | : |:)(?:thanks|thank you|great|now|ok|okay|please|next|could you|can you|good|perfect)\b`,
+			Pattern: `\n ?(?:assistant|ai|chatgpt|chatbot)(?: :|:) ?.{0,80}?\n(?:user|human)(?:: | : |:)(?:thanks|thank you|great|now|ok|okay|please|next|could you|can you|good|perfect)\b`,
 			Hits:    []string{"\nAssistant: done.\nUser: Thanks, now sing"},
 			Misses:  []string{"\nAssistant: Anna\nUser: Bert"},
 		},

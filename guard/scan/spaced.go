@@ -3,7 +3,7 @@ package scan
 import "math/bits"
 
 // shortSpaced is how many letters of the first word must stand apart.
-const shortSpaced = 4
+const shortSpaced = 5
 
 // spaced reads letters that stand apart from src[i] on, as in i g n o r e: one
 // space or sign between letters, more between words. It adds them to text and
@@ -48,11 +48,13 @@ func single(src []byte, at int) bool {
 	if at+1 >= len(src) || !alone(src, at) {
 		return false
 	}
-	return apartSign[src[at+1]] && at+2 < len(src) && alone(src, at+2)
+	return apartSign(src[at+1]) && at+2 < len(src) && alone(src, at+2)
 }
 
 // apartSign: stands between letters that are kept apart.
-var apartSign = [256]bool{' ': true, '.': true, '-': true, '_': true, '*': true, '|': true} //nolint:gochecknoglobals // a table that nothing changes
+func apartSign(b byte) bool {
+	return b == ' ' || b == '.' || b == '-' || b == '_' || b == '*' || b == '|'
+}
 
 // alone: src[at] is a letter with none beside it.
 func alone(src []byte, at int) bool {
