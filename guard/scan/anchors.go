@@ -57,22 +57,30 @@ func ways(re *syntax.Regexp) []way {
 	}
 	p := places[best]
 	w := way{anchors: p.words, head: lengthOf(subs[:p.last+1]), tail: lengthOf(subs[p.first:])}
-	for i := best - 1; i >= 0; i-- {
-		w.before = append(w.before, newList(places[i].words, lengthOf(subs[places[i].first:p.last+1])))
+	free := p.first // what is not taken by a list
+	for _, q := range slices.Backward(findPlaces(subs[:p.first])) {
+		if q.last < free {
+			w.before = append(w.before, newList(q.words, lengthOf(subs[q.first:p.last+1])))
+			free = q.first
+		}
 	}
-	for _, q := range places[best+1:] {
-		w.behind = append(w.behind, newList(q.words, lengthOf(subs[p.first:q.last+1])))
+	next, free := p.last+1, 0
+	for _, q := range findPlaces(subs[next:]) {
+		if q.first >= free {
+			w.behind = append(w.behind, newList(q.words, lengthOf(subs[p.first:next+q.last+1])))
+			free = q.last + 1
+		}
 	}
 	return []way{w}
 }
 
 func newList(words []string, gap int) *list {
 	return &list{gap, sync.OnceValue(func() *automaton {
-		plain := make([]string, 0, len(words))
+		short := make([]string, 0, len(words))
 		for _, w := range words {
-			plain = append(plain, strings.ReplaceAll(w, border, ""))
+			short = append(short, strings.TrimSuffix(w, border))
 		}
-		return build(plain, false)
+		return build(short, false)
 	})}
 }
 
@@ -102,21 +110,27 @@ func findPlaces(subs []*syntax.Regexp) []place {
 	run, from := []string(nil), 0 // what neighbours spell together
 	for i, sub := range subs {
 		words := exact(sub)
-		joined := cross(run, words)
-		switch {
-		case words == nil:
+		if words == nil {
 			keep(run, from, i-1)
 			run = nil
 			keep(rarest(conjunction(sub)), i, i)
-		case joined != nil:
-			if run == nil {
-				from = i
-			}
-			run = joined
-		default:
-			keep(run, from, i-1)
-			run, from = words, i
+			continue
 		}
+		if run == nil {
+			run, from = words, i
+			continue
+		}
+		if joined := cross(run, words); joined != nil {
+			run = joined
+			continue
+		}
+		// Too many: as much of what stands before it as there is room for.
+		keep(run, from, i-1)
+		run = nil
+		for from++; run == nil; from++ {
+			run = exact(&syntax.Regexp{Op: syntax.OpConcat, Sub: subs[from : i+1]})
+		}
+		from--
 	}
 	keep(run, from, len(subs)-1)
 	return places

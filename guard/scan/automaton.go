@@ -1,118 +1,156 @@
 package scan
 
-import "math/bits"
+import "strings"
 
 // automaton finds many words at once, in one pass, letters of either case and
 // white space of any kind alike (Aho and Corasick, with all steps worked out
-// beforehand).
+// beforehand). A word may want that no letter stands before it; in the middle of
+// other words it then costs nothing.
 type automaton struct {
 	class [256]uint8 // of a byte of normalised text
 	fast  [256]uint8 // the same of a byte of text as it is; odd for what must be looked at
-	next  []uint16   // by state<<shift + class
-	shift uint8
-	first uint16    // states from here on end a word
-	stop  uint16    // no state: what was read must be looked at
-	ends  [][]int32 // by state-first: the words that end there
+	next  []uint16   // by state<<shift | class
+	first uint16     // states from here on end a word
+	stop  uint16     // no state: what was read must be looked at
+	ends  [][]int32  // by state-first: the words that end there
 }
+
+// Classes of bytes that every automaton has.
+const (
+	odd         = iota // only in fast
+	edge               // no byte: stands where a word begins
+	white              // white space
+	otherSign          // in no word, and no letter
+	otherLetter        // in no word
+	classes
+)
+
+// shift makes room for 64 classes; signs beyond that share the last of them.
+const (
+	shift       = 6
+	mostClasses = 1 << shift
+)
 
 // mostStates is what an automaton may have; words have no more bytes together.
 const mostStates = 1<<16 - 8
 
-// Classes of bytes that every automaton has.
+// The states at which nothing is begun: in a word, and behind a sign.
 const (
-	odd   = iota // only in fast
-	other        // in no word
-	white
-	classes
+	inWord = iota
+	behindSign
+	firstState
 )
 
-// build makes the automaton of words; what it reports are their indexes. Where
-// it is to read text that is not normalised, it stops at what normalising would
-// change, and at white space behind white space.
+// build makes the automaton of words, which may begin with a border; what it
+// reports are their indexes. Where it is to read text that is not normalised, it
+// stops at what normalising would change, and at white space behind white space.
 func build(words []string, raw bool) *automaton {
-	a, width := &automaton{}, classes
-	for b := range a.class {
-		a.class[b] = other
-	}
-	for _, b := range []byte(" \t\n\v\f\r") {
-		a.class[b] = white
-	}
-	used := [256]bool{}
-	for _, w := range words {
-		for i := range len(w) {
-			used[w[i]] = true
-		}
-	}
-	// Frequent letters first: their steps from a state then lie side by side.
-	shared := make(map[byte]uint8)
-	for _, b := range append([]byte("etaoinsrhldcumfpgwybvk"), everyByte()...) {
-		if !used[b] || a.class[b] != other {
-			continue
-		}
-		key := alike(b)
-		if shared[key] == 0 {
-			shared[key] = uint8(width) //nolint:gosec // at most as many as there are bytes
-			width++
-		}
-		a.class[b] = shared[key]
-	}
-	for b := 'A'; b <= 'Z'; b++ {
-		a.class[b] = a.class[b+'a'-'A']
-	}
+	a, t := &automaton{}, &trie{}
+	a.classify(words)
 	a.fast = a.class
 	for b := range a.fast {
 		if special(byte(b)) {
 			a.fast[b] = odd
 		}
 	}
-	a.shift = uint8(bits.Len(uint(width - 1))) //nolint:gosec // at most 9
-	a.number(a.grow(words), raw)
+	t.grow(words, &a.class)
+	a.compose(t, raw)
 	return a
 }
 
-func everyByte() (all []byte) {
-	for b := range 256 {
-		all = append(all, byte(b))
+// classify gives bytes that words are made of classes of their own.
+func (a *automaton) classify(words []string) {
+	for b := range a.class {
+		switch c := byte(b); {
+		case blank(c):
+			a.class[b] = white
+		case letterOrDigit(c):
+			a.class[b] = otherLetter
+		default:
+			a.class[b] = otherSign
+		}
 	}
-	return all
+	used := [256]bool{}
+	for _, w := range words {
+		for i := range len(w) {
+			used[w[i]] = w[i] != border[0] && !blank(w[i])
+		}
+	}
+	// Frequent letters first: their steps from a state then lie side by side.
+	width := classes
+	shared := make(map[byte]uint8)
+	give := func(b byte) {
+		key := alike(b)
+		if used[b] && shared[key] == 0 {
+			shared[key] = uint8(min(width, mostClasses-1)) //nolint:gosec // 63
+			width++
+		}
+		if used[b] {
+			a.class[b] = shared[key]
+		}
+	}
+	for _, b := range []byte("etaoinsrhldcumfpgwybvkxjqz_0123456789") {
+		give(b)
+	}
+	for b := range a.class {
+		if !letterOrDigit(byte(b)) {
+			give(byte(b))
+		}
+	}
+	for b := 'A'; b <= 'Z'; b++ {
+		a.class[b] = a.class[b+'a'-'A']
+	}
 }
 
-// trie is an automaton whose states are numbered as they came.
+// trie is an automaton that reads an edge before each word.
 type trie struct {
 	next  []int32 // node<<shift + class; -1: none
 	fail  []int32
-	white []bool // the last byte read was white space
+	last  []uint8 // class that was read last
+	sign  []bool  // that was no letter
 	ends  [][]int32
 	order []int32 // breadth first, without the root
 }
 
-// grow makes the trie of words, with all steps.
-func (a *automaton) grow(words []string) *trie {
-	w := 1 << a.shift
-	t := &trie{}
-	node := func(space bool) int32 {
-		for range w {
-			t.next = append(t.next, -1)
-		}
-		t.fail, t.white, t.ends = append(t.fail, 0), append(t.white, space), append(t.ends, nil)
-		return int32(len(t.fail) - 1) //nolint:gosec // few
+func (t *trie) node(class uint8, sign bool) int32 {
+	for range mostClasses {
+		t.next = append(t.next, -1)
 	}
-	node(false)
-	t.next[white] = node(true) // so that a state tells whether white space was read last
+	t.fail, t.ends = append(t.fail, 0), append(t.ends, nil)
+	t.last, t.sign = append(t.last, class), append(t.sign, sign)
+	return int32(len(t.fail) - 1) //nolint:gosec // few
+}
+
+func (t *trie) step(at int32, class uint8, sign bool) int32 {
+	to := int(at)<<shift + int(class)
+	if t.next[to] < 0 {
+		n := t.node(class, sign)
+		t.next[to] = n
+	}
+	return t.next[to]
+}
+
+// grow makes the trie of words, with all steps.
+func (t *trie) grow(words []string, class *[256]uint8) {
+	t.node(odd, true)
+	t.step(0, white, true) // so that a state tells whether white space was read last
+	t.step(0, edge, true)
 	for i, word := range words {
-		at := int32(0)
+		at, letter := int32(0), true
+		if strings.HasPrefix(word, border) {
+			word, letter = word[1:], false
+		}
 		for j := range len(word) {
-			c := a.class[word[j]]
-			if to := int(at)*w + int(c); t.next[to] < 0 {
-				n := node(c == white)
-				t.next[to] = n
+			now := letterOrDigit(word[j])
+			if now && !letter {
+				at = t.step(at, edge, true)
 			}
-			at = t.next[int(at)*w+int(c)]
+			at, letter = t.step(at, class[word[j]], !now), now
 		}
 		t.ends[at] = append(t.ends[at], int32(i)) //nolint:gosec // few
 	}
 	// Where a step fails, the longest tail that is a beginning goes on.
-	for c := range w {
+	for c := range mostClasses {
 		if to := t.next[c]; to < 0 {
 			t.next[c] = 0
 		} else {
@@ -123,7 +161,7 @@ func (a *automaton) grow(words []string) *trie {
 		n := t.order[i]
 		fail := t.fail[n]
 		t.ends[n] = append(t.ends[n], t.ends[fail]...)
-		row, back := t.next[int(n)*w:][:w], t.next[int(fail)*w:][:w]
+		row, back := t.next[int(n)<<shift:][:mostClasses], t.next[int(fail)<<shift:][:mostClasses]
 		for c, to := range row {
 			if to < 0 {
 				row[c] = back[c]
@@ -133,20 +171,19 @@ func (a *automaton) grow(words []string) *trie {
 			t.order = append(t.order, to)
 		}
 	}
-	return t
 }
 
-// number lays the states out: those that end a word come last, so that one
-// comparison tells.
-func (a *automaton) number(t *trie, raw bool) {
+// compose takes the edges out: a letter behind a sign is read with the edge
+// before it. States that end a word come last, so that one comparison tells.
+func (a *automaton) compose(t *trie, raw bool) {
 	number := make([]uint16, len(t.fail))
-	at := uint16(1) // the root is 0
+	at := uint16(firstState)
 	for _, ending := range []bool{false, true} {
 		if ending {
 			a.first = at
 		}
 		for _, n := range t.order {
-			if len(t.ends[n]) > 0 == ending {
+			if t.last[n] != edge && len(t.ends[n]) > 0 == ending {
 				number[n] = at
 				at++
 				if ending {
@@ -156,30 +193,49 @@ func (a *automaton) number(t *trie, raw bool) {
 		}
 	}
 	a.stop = at
-	a.next = make([]uint16, int(at)<<a.shift)
-	for n, state := range number {
-		row, old := a.next[int(state)<<a.shift:][:1<<a.shift], t.next[n<<a.shift:]
+	a.next = make([]uint16, int(at)<<shift)
+	letter := [mostClasses]bool{}
+	for b, c := range a.class {
+		letter[c] = letter[c] || letterOrDigit(byte(b))
+	}
+	lay := func(state uint16, n int32, sign bool) {
+		row := a.next[int(state)<<shift:][:mostClasses]
 		for c := range row {
-			row[c] = number[old[c]]
+			from := n
+			if sign && letter[c] {
+				from = t.next[int(n)<<shift+edge]
+			}
+			to := number[t.next[int(from)<<shift+c]]
+			if to == inWord && !letter[c] {
+				to = behindSign
+			}
+			row[c] = to
 		}
 		row[odd] = a.stop
-		if t.white[n] {
+		if t.last[n] == white {
 			row[white] = state
 			if raw {
 				row[white] = a.stop
 			}
 		}
 	}
+	lay(inWord, 0, false)
+	lay(behindSign, 0, true)
+	for n, state := range number {
+		if state >= firstState {
+			lay(state, int32(n), t.sign[n]) //nolint:gosec // few
+		}
+	}
 }
 
 // step is the state after a byte of normalised text.
 func (a *automaton) step(state uint16, b byte) uint16 {
-	return a.next[int(state)<<a.shift+int(a.class[b])]
+	return a.next[int(state)<<shift+int(a.class[b])]
 }
 
 // has reports whether a word ends in normalised text.
 func (a *automaton) has(text []byte) bool {
-	state := uint16(0)
+	state := uint16(behindSign)
 	for _, c := range text {
 		if state = a.step(state, c); state >= a.first {
 			return true

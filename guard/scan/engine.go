@@ -15,11 +15,11 @@ type engine struct {
 	auto   *automaton
 }
 
-// owner is a way that a word is an anchor of, and whether it stands alone.
+// owner is a way that a word is an anchor of, and whether no letter stands
+// behind it.
 type owner struct {
-	way            int32
-	length         int32
-	before, behind bool
+	way    int
+	border bool
 }
 
 func newEngine(rules []checked) *engine {
@@ -40,7 +40,7 @@ func newEngine(rules []checked) *engine {
 		for _, w := range r.ways {
 			w.rule = i
 			for _, word := range w.anchors {
-				plain := strings.Trim(word, border)
+				plain := strings.TrimSuffix(word, border)
 				at, ok := index[plain]
 				if !ok {
 					at = len(words)
@@ -48,10 +48,7 @@ func newEngine(rules []checked) *engine {
 					words = append(words, plain)
 					e.owners = append(e.owners, nil)
 				}
-				e.owners[at] = append(e.owners[at], owner{
-					way: int32(len(e.ways)), length: int32(len(plain)), //nolint:gosec // few
-					before: strings.HasPrefix(word, border), behind: strings.HasSuffix(word, border),
-				})
+				e.owners[at] = append(e.owners[at], owner{way: len(e.ways), border: plain != word})
 			}
 			e.ways = append(e.ways, w)
 		}

@@ -19,6 +19,8 @@ type pass struct {
 	buf     []byte    // to decode into
 	depth   int       // of decoding
 	unseen  bool      // something was invisible
+	// foreignSeen: not all of the normalised text is ASCII.
+	foreignSeen bool
 }
 
 // hit is a word of the automaton that ends at an offset of the normalised text.
@@ -43,7 +45,7 @@ const depths = 3
 // whole normalises a text.
 func (p *pass) whole(src []byte) {
 	p.text, p.segs, p.decoded, p.found, p.hits = p.text[:0], p.segs[:0], p.decoded[:0], p.found[:0], p.hits[:0]
-	p.state, p.depth, p.unseen = 0, 0, false
+	p.state, p.depth, p.unseen, p.foreignSeen = behindSign, 0, false, false
 	p.piece(0, 0)
 	p.space('\n')
 	p.from(0)
@@ -141,13 +143,13 @@ func (p *pass) decode(src []byte, e encoded) int {
 // plain normalises src from i to at least end, without looking for encoded
 // runs, and returns where it stopped: behind end if an escape goes on there.
 func (p *pass) plain(src []byte, i, end int) int {
-	fast, next, first, shift := &p.auto.fast, p.auto.next, p.auto.first, p.auto.shift&15
+	fast, next, first := &p.auto.fast, p.auto.next, p.auto.first
 	for i < end {
 		p.text = slices.Grow(p.text, end-i)
 		text, j, state := p.text[:cap(p.text)], len(p.text), p.state
 		to := uint16(0)
 		for _, c := range src[i:end] {
-			if to = next[int(state)<<shift+int(fast[c])]; to >= first {
+			if to = next[uint(state)<<shift|uint(fast[c])]; to >= first {
 				break
 			}
 			text[j] = folded[c]
@@ -199,6 +201,7 @@ func (p *pass) token(src []byte, i int) int {
 // end of the first that does not read as it is written.
 func (p *pass) foreign(src []byte, i int) int {
 	start := i
+	p.foreignSeen = true
 	for i < len(src) && src[i] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRune(src[i:])
 		if r == utf8.RuneError && size <= 1 || plainRune(r) && (lookAlike(r) == 0 || !p.inLatin(src, i)) {
@@ -228,6 +231,7 @@ func (p *pass) copy(text []byte) {
 // letter adds what a character reads as that takes size bytes.
 func (p *pass) letter(r rune, src []byte, i, size int) {
 	p.piece(i, i+size)
+	p.foreignSeen = true
 	p.rune = p.read(p.rune[:0], r, src, i)
 	p.unseen = p.unseen || len(p.rune) == 0 || isTag(r)
 	for _, b := range p.rune {

@@ -23,7 +23,7 @@ func secrecyRules() []Rule {
 		},
 		{
 			ID: "secrecy-not-know", Family: Secrecy,
-			Pattern: `\b(?:the )?(?:user|users|human|humans|operator|owner|people|victim|they) (?:must|should|does|do|will|can|shall|need|may)(?: not|n't|not| never| no longer) (?:ever )?(?:know|see|notice|be told|be informed|be aware|find out|learn|realize|suspect|need to know)\b`,
+			Pattern: `\b(?:the )?(?:user|users|human|humans|operator|owner|people|victim|they) (?:must|should|does|do|will|can|shall|need|may)(?: not|n't|not| never| no longer) (?:know|see|notice|be told|be informed|be aware|find out|learn|realize|suspect|need to know)\b`,
 			Hits:    []string{"The user must not know.", "users should never notice"},
 			Misses:  []string{"The user does not have an account."},
 		},

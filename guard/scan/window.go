@@ -75,13 +75,9 @@ func (w *scratch) window(text []byte, at int, found []Finding) []Finding {
 func (w *scratch) meet(h hit) {
 	at := int(h.at)
 	for _, o := range w.engine.owners[h.word] {
-		if o.behind && at < len(w.text) && letterOrDigit(w.text[at]) {
-			continue
+		if !o.border || at == len(w.text) || !letterOrDigit(w.text[at]) {
+			w.consider(&w.engine.ways[o.way], at)
 		}
-		if start := at - int(o.length); o.before && start > 0 && letterOrDigit(w.text[start-1]) {
-			continue
-		}
-		w.consider(&w.engine.ways[o.way], at)
 	}
 }
 
@@ -92,16 +88,16 @@ func (w *scratch) consider(v *way, at int) {
 		return
 	}
 	for _, l := range v.before {
-		if !l.auto().has(w.text[back(w.text, at, l.gap):at]) {
+		if !l.auto().has(w.text[w.back(at, l.gap):at]) {
 			return
 		}
 	}
 	for _, l := range v.behind {
-		if !l.auto().has(w.text[at:ahead(w.text, at, l.gap)]) {
+		if !l.auto().has(w.text[at:w.ahead(at, l.gap)]) {
 			return
 		}
 	}
-	near := stretch{back(w.text, at, v.head+1), ahead(w.text, at, v.tail+1)}
+	near := stretch{w.back(at, v.head+1), w.ahead(at, v.tail+1)}
 	d := &w.due[v.rule]
 	switch {
 	case d.hi == 0:
@@ -116,18 +112,24 @@ func (w *scratch) consider(v *way, at int) {
 }
 
 // back is the offset n characters before at.
-func back(text []byte, at, n int) int {
+func (w *scratch) back(at, n int) int {
+	if !w.foreignSeen {
+		return max(0, at-n)
+	}
 	for ; at > 0 && n > 0; n-- {
-		for at--; at > 0 && !utf8.RuneStart(text[at]); at-- {
+		for at--; at > 0 && !utf8.RuneStart(w.text[at]); at-- {
 		}
 	}
 	return at
 }
 
 // ahead is the offset n characters behind at.
-func ahead(text []byte, at, n int) int {
-	for ; at < len(text) && n > 0; n-- {
-		for at++; at < len(text) && !utf8.RuneStart(text[at]); at++ {
+func (w *scratch) ahead(at, n int) int {
+	if !w.foreignSeen {
+		return min(len(w.text), at+n)
+	}
+	for ; at < len(w.text) && n > 0; n-- {
+		for at++; at < len(w.text) && !utf8.RuneStart(w.text[at]); at++ {
 		}
 	}
 	return at
