@@ -52,15 +52,18 @@ func decodeRun(src, buf []byte) (text []byte, size int, name string) {
 	if end < shortBase64 || !readableStart(src) {
 		return nil, 0, ""
 	}
-	whole := end
-	if end%4 == 1 {
-		whole--
-	}
-	text = buf
-	v := uint32(0)
-	for i, c := range src[:whole] {
-		v = v<<6 | uint32(sextet(c))
-		switch i % 4 {
+	text, end = buf, 0
+	v, n, line := uint32(0), 0, 0
+	for ; end < len(src); end++ {
+		if !base64Byte[src[end]] {
+			next := nextLine(src, end)
+			if line < fullLine || line%4 != 0 || next == 0 {
+				break
+			}
+			end, line = next, 0
+		}
+		v = v<<6 | uint32(sextet(src[end]))
+		switch n % 4 {
 		case 1:
 			text = append(text, byte(v>>4)) //nolint:gosec // the byte there
 		case 2:
@@ -68,14 +71,30 @@ func decodeRun(src, buf []byte) (text []byte, size int, name string) {
 		case 3:
 			text = append(text, byte(v)) //nolint:gosec // the byte there
 		}
+		n++
+		line++
 	}
 	if !readable(text) {
 		return nil, 0, ""
 	}
-	for end < len(src) && src[end] == '=' && end < whole+4 {
+	for pad := 0; end < len(src) && src[end] == '=' && pad < 3; pad++ {
 		end++
 	}
 	return text, end, "base64"
+}
+
+// fullLine is how long lines of base64 are at least that are broken.
+const fullLine = 60
+
+// nextLine is where a line of base64 goes on behind a line break at src[at], or 0.
+func nextLine(src []byte, at int) int {
+	if at < len(src) && src[at] == '\r' {
+		at++
+	}
+	if at+1 >= len(src) || src[at] != '\n' || !base64Byte[src[at+1]] {
+		return 0
+	}
+	return at + 1
 }
 
 // base64Byte: of the alphabets of base64.

@@ -11,6 +11,7 @@ import (
 type encoded struct {
 	start, end int
 	border     bool
+	name       string // of what is to be read without looking at what stands before
 }
 
 // findEncoded adds the runs of a text, in order. Each kind has a shape that can
@@ -19,6 +20,9 @@ func (p *pass) findEncoded(src []byte) {
 	mine := len(p.found)
 	p.borders(src)
 	if p.depth < depths {
+		if p.depth == 0 && p.goesOn {
+			p.middle(src)
+		}
 		p.long(src)
 		p.apart(src)
 	}
@@ -34,6 +38,24 @@ func (p *pass) try(src []byte, at int) {
 	}
 	if size > 0 {
 		p.found = append(p.found, encoded{start: at, end: at + size})
+	}
+}
+
+// middle finds the rest of a run that began before the window: it may be read
+// from its first to its fourth byte on.
+func (p *pass) middle(src []byte) {
+	for i := range min(4, len(src)) {
+		if !base64Byte[src[i]] {
+			return
+		}
+		text, size, name := decodeRun(src[i:], p.buf[:0])
+		if cap(text) > cap(p.buf) {
+			p.buf = text
+		}
+		if size >= shortBase64 {
+			p.found = append(p.found, encoded{start: i, end: i + size, name: name})
+			return
+		}
 	}
 }
 
@@ -167,6 +189,6 @@ func (p *pass) borders(src []byte) {
 
 func (p *pass) border(src []byte, at int) {
 	if caseBorder(src, at) {
-		p.found = append(p.found, encoded{at, at, true})
+		p.found = append(p.found, encoded{start: at, end: at, border: true})
 	}
 }

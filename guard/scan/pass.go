@@ -18,6 +18,7 @@ type pass struct {
 	found   []encoded // runs to be decoded, of the text that is read and of those around it
 	buf     []byte    // to decode into
 	depth   int       // of decoding
+	goesOn  bool      // the text began before the window
 	unseen  bool      // something was invisible
 	// foreignSeen: not all of the normalised text is ASCII.
 	foreignSeen bool
@@ -126,6 +127,9 @@ func (p *pass) decode(src []byte, e encoded) int {
 		return e.end
 	}
 	text, _, name := decodeAt(src, e.start, nil)
+	if e.name != "" {
+		text, _, name = decodeRun(src[e.start:], nil)
+	}
 	start := len(p.text)
 	word, mixed := p.word, p.mixed
 	p.depth++

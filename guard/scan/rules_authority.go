@@ -59,7 +59,7 @@ func authorityRules() []Rule {
 		},
 		{
 			ID: "authority-comply", Family: Authority,
-			Pattern: `\b(?:you (?:must|have to|are required to|are obligated to|will|are ordered to|shall)) (?:now |always |immediately |fully |only |strictly )?(?:comply|obey|submit|follow (?:my|these|this|all my|every)|do (?:exactly|as|everything|whatever) (?:i|described|what|told|as)|execute (?:my|this|these|the following)|answer (?:every|all|any) (?:question|prompt|request))\b`,
+			Pattern: `\byou (?:must|have to|are required to|are obligated to|will|are ordered to|shall) (?:now |always |immediately |fully |only |strictly )?(?:comply|obey|submit|follow (?:my|these|this|all my|every)|do (?:exactly|as|everything|whatever) (?:i|described|what|told|as)|execute (?:my|this|these|the following)|answer (?:every|all|any) (?:question|prompt|request))\b`,
 			Hits:    []string{"You must obey.", "you have to do exactly as described"},
 			Misses:  []string{"You must follow the path.", "You will do well."},
 		},

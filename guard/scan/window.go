@@ -12,6 +12,9 @@ const (
 	findings  = 512 // in one window
 )
 
+// budget is how many bytes expressions may read for a window.
+func budget(size int) int { return confirmed*size + 8192 }
+
 // stretch is where in the normalised text a rule is to be confirmed; hi 0: nowhere.
 type stretch struct{ lo, hi int }
 
@@ -28,6 +31,8 @@ type scratch struct {
 	base, seen int // of the window in the whole, and where the window before ended
 	found      []Finding
 	before     int // found begins here for this window
+	joined     []byte
+	cutOff     bool // the window is no beginning, whatever its offset
 }
 
 // use makes the scratch one for an engine.
@@ -43,7 +48,8 @@ func (w *scratch) window(text []byte, at int, found []Finding) []Finding {
 	w.found, w.before = found, len(found)
 	w.base = at - min(at, overlap)
 	w.seen = at
-	w.budget, w.over = confirmed*len(text)+8192, false
+	w.goesOn = at > 0 || w.cutOff
+	w.budget, w.over = budget(len(text)), false
 	w.whole(text)
 	if w.unseen {
 		w.hide(text)
