@@ -70,6 +70,7 @@ eval: ## measure on data from outside: make eval DATA=dir
 	$(call measure,schemas "$(DATA)/mcp-tools-livemcp.jsonl")
 	$(call measure,bfcl "$(DATA)/tools-bfcl.jsonl" "$(DATA)/calls-bfcl.jsonl")
 	$(call measure,shell "$(DATA)/shell-commands.jsonl")
+	$(call measure,injections "$(DATA)/injections.jsonl.gz")
 
 rules: ## each rule of docs/spec.md with its tests
 	@$(CHECK) rules

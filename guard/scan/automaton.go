@@ -147,7 +147,7 @@ func (t *trie) grow(words []string, class *[256]uint8) {
 			}
 			at, letter = t.step(at, class[word[j]], !now), now
 		}
-		t.ends[at] = append(t.ends[at], int32(i)) //nolint:gosec // few
+		t.ends[at] = append(t.ends[at], int32(i))
 	}
 	// Where a step fails, the longest tail that is a beginning goes on.
 	for c := range mostClasses {
@@ -223,7 +223,7 @@ func (a *automaton) compose(t *trie, raw bool) {
 	lay(behindSign, 0, true)
 	for n, state := range number {
 		if state >= firstState {
-			lay(state, int32(n), t.sign[n]) //nolint:gosec // few
+			lay(state, int32(n), t.sign[n])
 		}
 	}
 }

@@ -65,7 +65,7 @@ func overrideRules() []Rule {
 		},
 		{
 			ID: "override-strict", Family: Override,
-			Pattern: `\b(?:strictly|only|must|instead|immediately|exactly|now) (?:adhere to|follow|obey|comply with|execute|perform|do|carry out) (?:only )?(?:the|these|this) (?:following )?(?:new )?(?:instructions?|commands?|orders?|directives?|steps instead)\b`,
+			Pattern: `\b(?:strictly|only|must|instead|immediately|exactly|now) (?:adhere to|follow|obey|comply with|execute|perform|carry out) (?:only )?(?:the|these|this) (?:following |new ){0,2}(?:instructions?|commands?|orders?|directives?)\b`,
 			Hits:    []string{"You must carry out these commands", "You must obey these orders"},
 			Misses:  []string{"Follow the instructions on the box.", "The crew must follow orders."},
 		},
@@ -131,7 +131,7 @@ func overrideRules() []Rule {
 		},
 		{
 			ID: "override-do-instead", Family: Override,
-			Pattern: `\b(?:please )?(?:do exactly (?:as|what) (?:follows|described|stated|i say|i tell|written)|do (?:the following|this) instead|instead,? (?:please )?(?:do|perform|execute|complete) (?:the following|this)|(?:do|follow) (?:only )?(?:what|as) (?:i say|i tell you|follows|is written below))`,
+			Pattern: `\b(?:do exactly (?:as|what) (?:follows|described|stated|i say|i tell|written)|do (?:the following|this) instead|instead,? (?:please )?(?:do|perform|execute|complete) (?:the following|this)|(?:do|follow) (?:only )?(?:what|as) (?:i say|i tell you|follows|is written below))\b`,
 			Hits:    []string{"Do exactly as described.", "do this instead"},
 			Misses:  []string{"Do as you like.", "Stop. The light is red."},
 		},
