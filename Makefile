@@ -73,6 +73,7 @@ eval: ## measure on data from outside: make eval DATA=dir
 	$(call measure,pii "$(DATA)/pii-presidio.jsonl")
 	$(call measure,keys)
 	$(call measure,flow eval/testdata/flow/labels.jsonl eval/testdata/flow/sequences.jsonl)
+	$(call measure,injections "$(DATA)/injections.jsonl.gz")
 
 rules: ## each rule of docs/spec.md with its tests
 	@$(CHECK) rules

@@ -4,97 +4,218 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // most is how many words one list of anchors may have.
-const most = 400
+const most = 80
 
-// conjuncts is how many lists of words a rule may have.
-const conjuncts = 4
-
-// need is a list of words of which every match has one, behind one of the list
-// before and at most gap bytes after it, from end to end.
-type need struct {
-	words []string
-	gap   int
+// way is one way in which a rule can match: every match has a word of anchors,
+// and one of each list before and behind it.
+type way struct {
+	rule           int
+	anchors        []string // with borders
+	head, tail     int      // characters of a match before and behind the end of an anchor, at most
+	before, behind []*list  // nearest first
 }
 
-// needed gives the rarest lists of an expression, in the order in which they
-// stand in a match, and how many characters of a match at most stand before and
-// behind the end of the word of the last list.
-func needed(re *syntax.Regexp) (needs []need, head, tail int) {
+// list are words of which one ends at most gap characters away.
+type list struct {
+	gap  int
+	auto func() *automaton
+}
+
+// ways finds the rarest anchors of an expression.
+func ways(re *syntax.Regexp) []way {
 	for re.Op == syntax.OpCapture {
 		re = re.Sub[0]
+	}
+	if re.Op == syntax.OpAlternate {
+		var all []way
+		for _, sub := range re.Sub {
+			own := ways(sub)
+			if own == nil {
+				return nil
+			}
+			all = append(all, own...)
+		}
+		return all
 	}
 	subs := []*syntax.Regexp{re}
 	if re.Op == syntax.OpConcat {
 		subs = re.Sub
 	}
-	type place struct {
-		words       []string
-		first, last int // of subs
+	places := findPlaces(subs)
+	if len(places) == 0 {
+		return nil
 	}
+	best := 0
+	for i := range places {
+		if places[i].cost < places[best].cost {
+			best = i
+		}
+	}
+	p := places[best]
+	w := way{anchors: p.words, head: lengthOf(subs[:p.last+1]), tail: lengthOf(subs[p.first:])}
+	free := p.first // what is not taken by a list
+	for _, q := range slices.Backward(findPlaces(subs[:p.first])) {
+		if q.last < free {
+			w.before = append(w.before, newList(q.words, lengthOf(subs[q.first:p.last+1])))
+			free = q.first
+		}
+	}
+	next, free := p.last+1, 0
+	for _, q := range findPlaces(subs[next:]) {
+		if q.first >= free {
+			w.behind = append(w.behind, newList(q.words, lengthOf(subs[p.first:next+q.last+1])))
+			free = q.last + 1
+		}
+	}
+	return []way{w}
+}
+
+func newList(words []string, gap int) *list {
+	return &list{gap, sync.OnceValue(func() *automaton {
+		short := make([]string, 0, len(words))
+		for _, w := range words {
+			short = append(short, strings.TrimSuffix(w, border))
+		}
+		return build(short, false)
+	})}
+}
+
+func lengthOf(subs []*syntax.Regexp) (sum int) {
+	for _, sub := range subs {
+		n, _ := longestMatch(sub)
+		sum += n
+	}
+	return sum
+}
+
+// place is a list of words in a concatenation, and from which of its parts.
+type place struct {
+	words       []string
+	cost        float64
+	first, last int
+}
+
+// findPlaces gives the lists of which every match has a word each, in order.
+func findPlaces(subs []*syntax.Regexp) []place {
 	var places []place
 	keep := func(words []string, first, last int) {
-		if words = clean(words); len(words) > 0 {
-			places = append(places, place{words, first, last})
+		if words, cost := clean(words); words != nil {
+			places = append(places, place{words, cost, first, last})
 		}
 	}
 	run, from := []string(nil), 0 // what neighbours spell together
 	for i, sub := range subs {
 		words := exact(sub)
-		joined := cross(run, words)
-		switch {
-		case words == nil:
+		if words == nil {
 			keep(run, from, i-1)
 			run = nil
-			best := []string(nil)
-			for _, list := range conjunction(sub) {
-				if list = clean(list); len(list) > 0 && (best == nil || commonness(list) < commonness(best)) {
-					best = list
-				}
-			}
-			keep(best, i, i)
-		case joined != nil:
-			if run == nil {
-				from = i
-			}
-			run = joined
-		default:
-			keep(run, from, i-1)
-			run, from = words, i
+			keep(rarest(conjunction(sub)), i, i)
+			continue
 		}
+		if run == nil {
+			run, from = words, i
+			continue
+		}
+		if joined := cross(run, words); joined != nil {
+			run = joined
+			continue
+		}
+		// Too many: as much of what stands before it as there is room for.
+		keep(run, from, i-1)
+		run = nil
+		for from++; run == nil; from++ {
+			run = exact(&syntax.Regexp{Op: syntax.OpConcat, Sub: subs[from : i+1]})
+		}
+		from--
 	}
 	keep(run, from, len(subs)-1)
-	for len(places) > 1 {
-		worst := 0
-		for i := range places {
-			if commonness(places[i].words) > commonness(places[worst].words) {
-				worst = i
-			}
-		}
-		if len(places) <= conjuncts && commonness(places[worst].words) < tooCommon {
-			break
-		}
-		places = slices.Delete(places, worst, worst+1)
-	}
-	length := func(subs []*syntax.Regexp) (sum int) {
-		for _, sub := range subs {
-			n, _ := longestMatch(sub)
-			sum += n
-		}
-		return sum
-	}
-	for i, p := range places {
-		n := need{words: p.words}
-		if i > 0 {
-			n.gap = length(subs[places[i-1].first : p.last+1])
-		}
-		head, tail = length(subs[:p.last+1]), length(subs[p.first:])
-		needs = append(needs, n)
-	}
-	return needs, head, tail
+	return places
 }
+
+// rarest gives the list that is least to be found in ordinary text.
+func rarest(lists [][]string) []string {
+	var best []string
+	least := 0.0
+	for _, words := range lists {
+		if words, cost := clean(words); words != nil && (best == nil || cost < least) {
+			best, least = words, cost
+		}
+	}
+	return best
+}
+
+// clean gives words as they are looked for, and what that costs: a guess at how
+// often they are found, and a little for the room they take. It gives nil if
+// one of them has nothing to look for, or if they are all over the place.
+func clean(texts []string) ([]string, float64) {
+	words := make([]string, 0, len(texts))
+	for _, t := range texts {
+		t = bare(t)
+		if len(t)-strings.Count(t, border) < 2 {
+			return nil, 0
+		}
+		words = append(words, t)
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	cost := 0.0
+	for i, w := range words {
+		words[i] = short(w)
+		cost += frequency(words[i]) + 4
+	}
+	if len(words) == 0 || cost > 2e5 {
+		return nil, 0
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	// A word that holds another is found by that.
+	kept := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+		return slices.ContainsFunc(words, func(v string) bool { return v != w && strings.Contains(w, v) })
+	})
+	return kept, cost
+}
+
+// short leaves out words at the end that are not needed to make it rare.
+func short(w string) string {
+	const rare = 8
+	enough := max(rare, 3*frequency(w))
+	for n, c := range w {
+		if c == ' ' && frequency(w[:n]+border) <= enough {
+			return w[:n] + border
+		}
+	}
+	return w
+}
+
+// bare is a word as normalised text has it: with borders only at its ends, and
+// with white space once and not around it.
+func bare(w string) string {
+	w = strings.ReplaceAll(w, "\n", " ")
+	before := strings.HasPrefix(w, border) || strings.HasPrefix(w, " ")
+	behind := strings.HasSuffix(w, border) || strings.HasSuffix(w, " ")
+	w = strings.ReplaceAll(w, border, "")
+	for strings.Contains(w, "  ") {
+		w = strings.ReplaceAll(w, "  ", " ")
+	}
+	w = strings.Trim(w, " ")
+	if w == "" {
+		return w
+	}
+	if before && letterOrDigit(w[0]) {
+		w = border + w
+	}
+	if behind && letterOrDigit(w[len(w)-1]) {
+		w += border
+	}
+	return w
+}
+
+// border is, before or behind a word of a rule, where no letter stands.
+const border = "\x01"
 
 // conjunction gives every list of words that a match must have one of.
 func conjunction(re *syntax.Regexp) [][]string {
@@ -112,17 +233,13 @@ func conjunction(re *syntax.Regexp) [][]string {
 		// One list of each branch together make a list.
 		var all []string
 		for _, sub := range re.Sub {
-			lists := conjunction(sub)
-			for i, words := range lists {
-				lists[i] = clean(words)
-			}
-			lists = slices.DeleteFunc(lists, func(words []string) bool { return len(words) == 0 })
-			if len(lists) == 0 {
+			words := rarest(conjunction(sub))
+			if words == nil {
 				return nil
 			}
-			all = append(all, slices.MinFunc(lists, func(a, b []string) int { return commonness(a) - commonness(b) })...)
+			all = append(all, words...)
 		}
-		if len(all) <= most {
+		if len(all) <= 4*most {
 			return [][]string{all}
 		}
 	case syntax.OpConcat:
@@ -164,6 +281,9 @@ func exact(re *syntax.Regexp) []string {
 			return append(words, "")
 		}
 	case syntax.OpCharClass:
+		if slices.Equal(re.Rune, []rune{'\n', '\n', ' ', ' '}) {
+			return []string{" "} // one class to an automaton
+		}
 		var words []string
 		for i := 0; i < len(re.Rune); i += 2 {
 			for r := re.Rune[i]; r <= re.Rune[i+1]; r++ {
@@ -210,122 +330,4 @@ func cross(a, b []string) []string {
 		}
 	}
 	return all
-}
-
-// clean takes of each text its rarest piece that normalising a text that looks
-// harmless can neither make nor join (see deep.go); nil if one has none.
-func clean(texts []string) []string {
-	var words []string
-	for _, t := range texts {
-		best := ""
-		for i := 0; i < len(t); {
-			j := i
-			for j < len(t) && !parts(t[j]) {
-				j++
-			}
-			piece := t[i:j]
-			if j-i > 1 {
-				if i > 0 && letterOrDigit(t[i]) {
-					piece = border + piece
-				}
-				if j < len(t) && letterOrDigit(t[j-1]) {
-					piece += border
-				}
-				if best == "" || wordCommonness(piece) < wordCommonness(best) {
-					best = piece
-				}
-			}
-			i = j + 1
-		}
-		if best == "" {
-			return nil
-		}
-		words = append(words, best)
-	}
-	slices.Sort(words)
-	words = slices.Compact(words)
-	// A word that holds another is found by that.
-	return slices.DeleteFunc(words, func(w string) bool {
-		return slices.ContainsFunc(words, func(v string) bool { return v != w && strings.Contains(w, v) })
-	})
-}
-
-// border is, before or behind a word of a rule, where no letter stands.
-const border = "\x01"
-
-// parts: it stands between words, and what it is in a text that is not
-// normalised is not known.
-func parts(b byte) bool { return b <= ' ' || strings.IndexByte(`\"'&%-.,;+=`, b) >= 0 }
-
-func letterOrDigit(b byte) bool {
-	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_'
-}
-
-// alone reports whether a word of a rule, which may want borders, stands by
-// itself in text[start:end]. A border may be one that only normalising makes:
-// by a capital letter, or where an escape ends.
-func alone(text []byte, start, end int, before, behind bool) bool {
-	if before && start > 0 && letterOrDigit(text[start-1]) {
-		capital := 'A' <= text[start] && text[start] <= 'Z'
-		escape := start > 1 && text[start-2] == '\\' || start > 2 && text[start-3] == '%'
-		if !capital && !escape {
-			return false
-		}
-	}
-	return !behind || end == len(text) || !letterOrDigit(text[end]) || 'A' <= text[end] && text[end] <= 'Z'
-}
-
-// tooCommon is from where on a list is no help: the confirmation is as cheap.
-const tooCommon = 9000
-
-// commonness guesses how often one of the words stands in ordinary text.
-func commonness(words []string) int {
-	n := 0
-	for _, w := range words {
-		n += wordCommonness(w)
-	}
-	return n
-}
-
-// frequent are words that ordinary text is made of.
-const frequent = " the and you your are for not all any this that with from will now must can has have been was were user users use used using data file files " +
-	"do to of in is it be as at by on or an no if so we me my our they them their its his her what when where which who how out into new more only " +
-	"tool tools call message text name code time get set also other first after before about should would could please make sure always never " +
-	"send read write run here there one two system content information result results response request model type value list key "
-
-func wordCommonness(w string) int {
-	if whole := strings.Trim(w, border); len(w)-len(whole) == 2 {
-		switch {
-		case strings.Contains(frequent, " "+whole+" "):
-			return 600
-		case len(whole) <= 3:
-			return 60
-		default:
-			return max(1, 12-len(whole))
-		}
-	}
-	half := strings.Contains(w, border)
-	w = strings.Trim(w, border)
-	if half && len(w) <= 3 {
-		return 300
-	}
-	switch {
-	case strings.Contains(frequent, " "+w+" "):
-		if len(w) <= 2 {
-			return 2000
-		}
-		return 800
-	case len(w) <= 2:
-		return 1500
-	case strings.ContainsAny(w, "<|[{#!@") || w[0] >= 0x80:
-		return 4
-	case len(w) == 3:
-		return 200
-	case len(w) == 4:
-		return 40
-	case len(w) == 5:
-		return 15
-	default:
-		return 6
-	}
 }

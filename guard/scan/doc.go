@@ -12,11 +12,11 @@
 // encoding are undone before rules look at it. That is for the scan only:
 // findings are spans of the original bytes.
 //
-// Each rule is a regular expression of bounded length. Words that it cannot do
-// without are found for all rules at once in one pass; the expression only
-// confirms, in the neighbourhood of such words. Ordinary text costs that one
-// pass and no memory. What a scan could not finish is a finding, too
-// ([Unfinished]), so that who wants to can refuse on it.
+// Each rule is a regular expression of bounded length. Rare words that it cannot
+// do without are found for all rules at once, in the pass that normalises; the
+// expression only confirms, in the neighbourhood of such words. Ordinary text
+// costs that one pass and no memory. What a scan could not finish is a finding,
+// too ([Unfinished], [Finished]), so that who wants to can refuse on it.
 //
 // A scan is an honest sign, not a wall: what is written as a plain sentence has
 // nothing to be found by.

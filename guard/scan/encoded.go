@@ -2,7 +2,6 @@ package scan
 
 import (
 	"bytes"
-	"encoding/base64"
 	"unicode/utf8"
 )
 
@@ -13,69 +12,89 @@ const (
 	shortGroups = 6
 )
 
-// encodedRun decodes a run of base64, hexadecimal or binary that begins at
-// src[i] and reads as text, adds what it says, and returns its size; else 0.
-func (n *normal) encodedRun(src []byte, i, base int) int {
-	if n.depth >= depths || i > 0 && base64Byte[src[i-1]] {
-		return 0
+// decodeAt decodes a run of base64, hexadecimal, binary or single letters that
+// begins at src[i] and reads as text; size 0 if there is none. It writes to buf
+// as far as that has room.
+func decodeAt(src []byte, i int, buf []byte) (text []byte, size int, name string) {
+	if !letterOrDigit(src[i]) || src[i] == '_' || i > 0 && base64Byte[src[i-1]] {
+		return nil, 0, ""
 	}
-	text, size, name := decodeRun(src[i:])
-	if size == 0 {
-		return 0
+	if text, size := spaced(src, i, buf[:0]); size > 0 {
+		return text, size, "spaced"
 	}
-	if n.depth == 0 {
-		n.lo, n.hi = base+i, base+i+size
-	}
-	n.depth++
-	start := len(n.text)
-	word, mixed := n.word, n.mixed
-	n.space('\n', 0, 0)
-	n.add(text, 0)
-	n.space('\n', 0, 0)
-	n.word, n.mixed = word, mixed
-	n.depth--
-	if n.depth == 0 {
-		n.decoded = append(n.decoded, run{start, len(n.text), name})
-	}
-	return size
-}
-
-// decodeRun decodes what src begins with; size 0 if it is no encoded text.
-func decodeRun(src []byte) (text []byte, size int, name string) {
-	if size := groups(src, 8, 2); size > 0 {
-		return ungroup(src[:size], 8, 2), size, "binary"
-	}
-	if size := groups(src, 2, 16); size > 0 {
-		if text := ungroup(src[:size], 2, 16); readable(text) {
-			return text, size, "hex"
+	if !behindGroup(src, i, 8, 2) {
+		if size := groups(src[i:], 8, 2); size > 0 {
+			return ungroup(buf[:0], src[i:i+size], 8, 2), size, "binary"
 		}
 	}
+	if !behindGroup(src, i, 2, 16) {
+		if size := groups(src[i:], 2, 16); size > 0 {
+			if text := ungroup(buf[:0], src[i:i+size], 2, 16); readable(text) {
+				return text, size, "hex"
+			}
+		}
+	}
+	return decodeRun(src[i:], buf[:0])
+}
+
+// decodeRun decodes a run without spaces that src begins with.
+func decodeRun(src, buf []byte) (text []byte, size int, name string) {
 	end, hexadecimal := 0, true
 	for end < len(src) && base64Byte[src[end]] {
 		hexadecimal = hexadecimal && digit(src[end]) >= 0
 		end++
 	}
 	if hexadecimal && end >= shortHex && end%2 == 0 && readableHex(src[:16]) {
-		if text := ungroup(src[:end], 2, 16); readable(text) {
+		if text := ungroup(buf, src[:end], 2, 16); readable(text) {
 			return text, end, "hex"
 		}
 	}
 	if end < shortBase64 || !readableStart(src) {
 		return nil, 0, ""
 	}
-	whole := src[:end]
-	if end%4 == 1 {
-		whole = src[:end-1]
+	text, end = buf, 0
+	v, n, line := uint32(0), 0, 0
+	for ; end < len(src); end++ {
+		if !base64Byte[src[end]] {
+			next := nextLine(src, end)
+			if line < fullLine || line%4 != 0 || next == 0 {
+				break
+			}
+			end, line = next, 0
+		}
+		v = v<<6 | uint32(sextet(src[end]))
+		switch n % 4 {
+		case 1:
+			text = append(text, byte(v>>4)) //nolint:gosec // the byte there
+		case 2:
+			text = append(text, byte(v>>2)) //nolint:gosec // the byte there
+		case 3:
+			text = append(text, byte(v)) //nolint:gosec // the byte there
+		}
+		n++
+		line++
 	}
-	text = make([]byte, base64.RawStdEncoding.DecodedLen(len(whole)))
-	got, err := base64.RawStdEncoding.Decode(text, standard(whole))
-	if text = text[:got]; err != nil && got < len(whole)/2 || !readable(text) {
+	if !readable(text) {
 		return nil, 0, ""
 	}
-	for end < len(src) && src[end] == '=' && end < len(whole)+4 {
+	for pad := 0; end < len(src) && src[end] == '=' && pad < 3; pad++ {
 		end++
 	}
 	return text, end, "base64"
+}
+
+// fullLine is how long lines of base64 are at least that are broken.
+const fullLine = 60
+
+// nextLine is where a line of base64 goes on behind a line break at src[at], or 0.
+func nextLine(src []byte, at int) int {
+	if at < len(src) && src[at] == '\r' {
+		at++
+	}
+	if at+1 >= len(src) || src[at] != '\n' || !base64Byte[src[at+1]] {
+		return 0
+	}
+	return at + 1
 }
 
 // base64Byte: of the alphabets of base64.
@@ -86,21 +105,6 @@ func base64Bytes() (is [256]bool) {
 		is[c] = true
 	}
 	return is
-}
-
-// standard writes the alphabet for addresses as the usual one.
-func standard(src []byte) []byte {
-	out := make([]byte, len(src))
-	for i, c := range src {
-		switch c {
-		case '-':
-			c = '+'
-		case '_':
-			c = '/'
-		}
-		out[i] = c
-	}
-	return out
 }
 
 // readableStart reports whether the first 16 bytes of a run can be the base64
@@ -186,7 +190,7 @@ func groups(src []byte, digits, base int) int {
 	if count < shortGroups || at < len(src) && (wordByte(src[at]) || digit(src[at]) >= 0) {
 		return 0
 	}
-	// Text has spaces; and they are what it is noticed by (see deepWords).
+	// Text has spaces; tables of numbers do not.
 	blank := []byte("00100000")
 	if base == 16 {
 		blank = []byte(" 20 ")
@@ -197,9 +201,19 @@ func groups(src []byte, digits, base int) int {
 	return at
 }
 
+// behindGroup reports whether another group stands before src[i]: a run begins
+// with its first.
+func behindGroup(src []byte, i, digits, base int) bool {
+	at := i - 1 - digits
+	if at < 0 || src[i-1] != ' ' || at > 0 && letterOrDigit(src[at-1]) {
+		return false
+	}
+	_, ok := number(src, at, digits, base)
+	return ok
+}
+
 // ungroup reads digits as bytes, with or without spaces between.
-func ungroup(src []byte, digits, base int) []byte {
-	var out []byte
+func ungroup(out, src []byte, digits, base int) []byte {
 	for at := 0; at < len(src); {
 		if src[at] == ' ' {
 			at++

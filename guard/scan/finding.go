@@ -1,5 +1,7 @@
 package scan
 
+import "slices"
+
 // Family is what a rule looks for.
 type Family string
 
@@ -28,6 +30,17 @@ type Finding struct {
 	Family     Family
 	Start, End int
 	// Encoding says what had to be decoded to find it: "" or base64, hex,
-	// binary.
+	// binary, spaced (letters that stand apart).
 	Encoding string
+}
+
+// noRules is the rule of what the zero Scanner finds.
+const noRules = "no rules"
+
+// Finished reports whether a scan read all of its text. What it could not
+// finish (bounds on what hostile text may cost were reached) is a finding of
+// the family Unfinished, over the part in question: who fails closed refuses on
+// any finding, and who does not still sees that there may be more.
+func Finished(found []Finding) bool {
+	return !slices.ContainsFunc(found, func(f Finding) bool { return f.Family == Unfinished })
 }

@@ -1,7 +1,7 @@
 package scan
 
 import (
-	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -28,6 +28,9 @@ func foldRune(to []byte, r rune) []byte {
 	if b := smallCapital(r); b != 0 {
 		return append(to, b)
 	}
+	if hangul(r) {
+		return utf8.AppendRune(to, r)
+	}
 	var enc [utf8.UTFMax]byte
 	whole := enc[:utf8.EncodeRune(enc[:], r)]
 	if d := norm.NFKD.Properties(whole).Decomposition(); d != nil {
@@ -52,19 +55,58 @@ func accent(r rune) bool {
 // lookAlike is the Latin letter that a Cyrillic, Greek or Armenian one is drawn
 // like, or 0.
 func lookAlike(r rune) byte {
+	if r < 0x370 || r > 0x58f {
+		return 0
+	}
+	return twins[r-0x370]
+}
+
+// twins are the letters that lookAlike gives, from U+0370 on.
+var twins = twinLetters() //nolint:gochecknoglobals // a table that nothing changes
+
+func twinLetters() (t [0x590 - 0x370]byte) {
 	const (
 		others = "аАеЕоОрРсСхХуУіІјЈѕЅкКмМтТвВнНԁһԛԝӏαΑεΕοΟρΡιΙκΚνΝτΤυΥΗΜΒΧΖγսոցօ"
 		latin  = "aAeEoOpPcCxXyYiIjJsSkKmMtTbBhHdhqwlaAeEoOpPiIkKvNtTuYHMBXZyungo"
 	)
-	if r < 0x370 || r > 0x58f {
-		return 0
+	i := 0
+	for _, r := range others {
+		t[r-0x370] = latin[i]
+		i++
 	}
-	at := strings.IndexRune(others, r)
-	if at < 0 {
-		return 0
-	}
-	return latin[at/2] // each of the others is two bytes long
+	return t
 }
+
+// plainRune: normalising leaves it as it is, unless it is a look-alike. It may
+// say false of others.
+func plainRune(r rune) bool {
+	switch {
+	case r < plainRunes:
+		return plain()[r/64]>>(r%64)&1 != 0
+	default:
+		return 0x3400 <= r && r <= 0x9fff || hangul(r) || 0x1f300 <= r && r <= 0x1faff
+	}
+}
+
+// plainRunes is up to where a table says which characters are plain; those
+// above in use are, but for compatibility forms.
+const plainRunes = 0x3400
+
+// plain has a bit for each character below plainRunes.
+var plain = sync.OnceValue(func() *[plainRunes / 64]uint64 { //nolint:gochecknoglobals // a table that nothing changes, made when it is needed
+	var bits [plainRunes / 64]uint64
+	var n reader
+	for r := rune(utf8.RuneSelf); r < plainRunes; r++ {
+		n.rune = n.read(n.rune[:0], r, nil, 0)
+		if string(n.rune) == string(r) {
+			bits[r/64] |= 1 << (r % 64)
+		}
+	}
+	return &bits
+})
+
+// hangul: a syllable. It is not taken apart.
+func hangul(r rune) bool { return 0xac00 <= r && r <= 0xd7a3 }
 
 // smallCapital is the letter that a small capital stands for, or 0.
 func smallCapital(r rune) byte {

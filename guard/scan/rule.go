@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -16,8 +17,9 @@ type Rule struct {
 	Family Family
 	// Pattern is a regular expression (RE2) over the normalised text: lower
 	// case, without accents, any white space one space or one line feed, with
-	// a line feed before and after the text. What it can match must be
-	// bounded: {0,20} and not *.
+	// a line feed before and after the text. A space in it stands for either.
+	// What is bounded, {0,20} and not *, and has words in it costs next to
+	// nothing; what is not reads all of every text.
 	Pattern string
 	// Definitions: it looks at definitions of tools only.
 	Definitions bool
@@ -32,13 +34,14 @@ const longest = 480
 // checked is a rule that can be run.
 type checked struct {
 	Rule
-	re         *regexp.Regexp
-	length     int    // at most of a match; 0: not bounded
-	needs      []need // in the order in which they stand in a match
-	head, tail int    // of a match before and behind the end of the last word, at most
+	own  bool // of the operator
+	re   func() *regexp.Regexp
+	ways []way // none: it is not found by words
 }
 
-func compile(r Rule) (checked, error) {
+// parse makes a rule ready. Its expression is compiled when it is first needed:
+// most never are.
+func parse(r Rule) (checked, error) {
 	c := checked{Rule: r}
 	if r.ID == "" || r.Pattern == "" {
 		return c, fmt.Errorf("rule %q: got no id or no pattern, want both", r.ID)
@@ -47,32 +50,48 @@ func compile(r Rule) (checked, error) {
 		c.Family = Own
 	}
 	pattern := "(?s)" + foldPattern(r.Pattern)
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return c, fmt.Errorf("rule %q: %w", r.ID, err)
-	}
-	if re.MatchString("") {
-		return c, fmt.Errorf("rule %q: got a pattern that matches nothing at all, want one that needs text", r.ID)
-	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return c, fmt.Errorf("rule %q: %w", r.ID, err)
 	}
-	c.re = re
-	c.length, _ = longestMatch(tree)
-	c.needs, c.head, c.tail = needed(tree)
+	c.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+	if n, bounded := longestMatch(tree); bounded && n <= longest {
+		c.ways = ways(tree)
+	}
 	return c, nil
 }
 
-// foldPattern writes what is not ASCII in a pattern as normalised text has it.
+// parseOwn is parse for a rule that nobody has tested.
+func parseOwn(r Rule) (checked, error) {
+	c, err := parse(r)
+	if err != nil {
+		return c, err
+	}
+	c.own = true
+	if c.re().MatchString("") {
+		return c, fmt.Errorf("rule %q: got a pattern that matches nothing at all, want one that needs text", r.ID)
+	}
+	return c, nil
+}
+
+// foldPattern writes what is not ASCII in a pattern as normalised text has it,
+// and lets a space be any white space.
 func foldPattern(p string) string {
 	var b strings.Builder
+	class, quoted := false, false
 	for _, r := range p {
-		if r < utf8.RuneSelf {
+		switch {
+		case r == ' ' && !class && !quoted:
+			b.WriteString(`[ \n]`)
+		case r < utf8.RuneSelf:
 			b.WriteRune(r)
-		} else {
+		default:
 			b.Write(foldRune(nil, r))
 		}
+		if !quoted && (r == '[' || r == ']') {
+			class = r == '['
+		}
+		quoted = r == '\\' && !quoted
 	}
 	return b.String()
 }

@@ -47,7 +47,7 @@ func poisoningRules() []Rule {
 		},
 		{
 			ID: "poisoning-attacks", Family: Poisoning, Definitions: true,
-			Pattern: `\b(?:mimikatz|kerberoast\w{0,4}|as-?rep ?roast\w{0,4}|dcsync|golden ticket|silver ticket|pass[- _]the[- _](?:hash|ticket)|printnightmare|petitpotam|zerologon|eternalblue|log4shell|brute[- ]?forc(?:e|es|ing)|password spray\w{0,4}|credential stuffing|rainbow table|key confusion|shadow credentials|dictionary attack|bruteforce|lsass|responder attack|evil twin|timestomp\w{0,4}|zip slip|path traversal|directory traversal|deseriali[sz]ation (?:attack|exploit|vulnerab\w{4,6})|symlink (?:attack|race)|race condition attack|dirty ?(?:cow|pipe)|heap spray\w{0,4}|rop chain|side[- ]channel attack|session fixation|ddos|denial[- ]of[- ]service|smurf attack|syn flood|dll (?:search|side-?load\w{0,4})|com object hijack\w{0,4}|process hollow\w{0,4})\b`,
+			Pattern: `\b(?:mimikatz|kerberoast\w{0,4}|as-?rep ?roast\w{0,4}|dcsync|golden ticket|silver ticket|pass[- _]the[- _](?:hash|ticket)|printnightmare|petitpotam|zerologon|eternalblue|log4shell|brute[- ]?forc(?:e|es|ing)|password spray\w{0,4}|credential stuffing|rainbow table|algorithm confusion|key confusion|shadow credentials|dictionary attack|bruteforce|lsass|evil twin|timestomp\w{0,4}|zip slip|path traversal|directory traversal|deseriali[sz]ation (?:attack|exploit|vulnerab\w{4,6})|symlink (?:attack|race)|race condition attack|dirty ?(?:cow|pipe)|heap spray\w{0,4}|rop chain|side[- ]channel attack|session fixation|ddos|denial[- ]of[- ]service|smurf attack|syn flood|dll (?:search|side-?load\w{0,4})|com object hijack\w{0,4}|process hollow\w{0,4})\b`,
 			Hits:    []string{"Runs a DCSync.", "Performs a syn flood."},
 			Misses:  []string{"Gives a ticket to the clerk", "Follows a path."},
 		},
@@ -89,25 +89,25 @@ func poisoningRules() []Rule {
 		},
 		{
 			ID: "poisoning-recon", Family: Poisoning, Definitions: true,
-			Pattern: `\b(?:osint|username enumeration|(?:user|subdomain|smb|rpc|snmp|ldap|dns|bucket|share|smtp|nfs|netbios|active directory|azure|aws|gcp|cloud) enum(?:eration)?\b|\w{2,10}_enum(?:_\w{2,10})?:|enumerate(?:s)? (?:\w{2,12} ){0,3}?(?:valid (?:usernames?|users)|usernames|rpc|smb|snmp|shares|bucket permissions|subdomains|ldap|netbios|domain (?:users|admins)|open ports|for domain|nfs)|(?:port|vulnerability|stealth|syn) scan(?:s|ning)? (?:on|of|against|the|to)|waf detect\w{0,3}|detect web application firewall|banner grab\w{0,4}|recon\w{0,10}_\w{2,12}|zone transfer|google dork\w{0,4}|shodan)\b`,
+			Pattern: `\b(?:recon(?:naissance)?(?:[ _-]|\b)|osint\b|google dork\w{0,4}\b|(?:username|user|subdomain|host|service|smb|rpc|snmp|ldap|dns|bucket|share|smtp|nfs|netbios|directory|network|cloud)[ _-]enum(?:eration)?\b|enumerat(?:e|es|ing) (?:\w{2,12} ){0,3}?(?:usernames?|users|accounts|rpc|smb|snmp|shares|exports|buckets?|bucket permissions|subdomains|ldap|netbios|domain (?:users|admins|controllers)|open ports|nfs)\b|(?:port|vulnerability|stealth|syn)[ _-]scan(?:s|ning)? (?:on|of|against|the|to)\b|(?:os|service|banner|version|waf)[ _-](?:fingerprint\w{0,3}|grab\w{0,4})\b|zone transfer\b)`,
 			Hits:    []string{"Enumerate valid usernames on a host.", "Runs a port scan on hosts."},
 			Misses:  []string{"Enumerates items.", "Scans a document."},
 		},
 		{
 			ID: "poisoning-order", Family: Poisoning, Definitions: true,
-			Pattern: `\b(?:before|prior to|when|whenever|after|each time|every time) (?:using|calling|you (?:use|call|run|invoke)|responding|answering|running|executing|invoking|this tool is (?:used|called))\b.{0,60}?\b(?:you must|always|first|make sure|you should|it is (?:mandatory|required|necessary)|required to)\b.{0,30}?\b(?:read|send|open|fetch|access|retrieve|list|call|upload|pass|include|forward|copy|check the file|get the (?:contents?|file))\b`,
+			Pattern: `\b(?:before|prior to|when|whenever|after|each time|every time) (?:using|calling|you (?:use|call|run|invoke)|responding|answering|running|executing|invoking|this tool is (?:used|called))\b.{0,60}?\b(?:you must|always|first|make sure|you should|it is (?:mandatory|required|necessary)|required to)\b.{0,30}?\b(?:read|send|open|fetch|access|retrieve|list|call|upload|pass|include|forward|copy|check the file)\b`,
 			Hits:    []string{"Before using this tool, you must read the notes file."},
 			Misses:  []string{"Before using it, charge it."},
 		},
 		{
 			ID: "poisoning-otherwise", Family: Poisoning, Definitions: true,
-			Pattern: `\b(?:otherwise|or else|if you (?:don't|do not|fail)) (?:,? ?(?:the |this )?(?:tool|application|app|server|system|it|function|service) (?:will|would|may|can)(?: not|n't)? (?:\w{3,12} ){0,2}?(?:work|crash|fail|get very upset|break|stop|be (?:very )?upset|lock|function|refuse)|(?:to )?(?:read|pass|send|include|provide) (?:the|this|it))\b`,
+			Pattern: `\b(?:otherwise|or else|if you (?:don't|do not|fail)) (?:,? ?(?:the |this )?(?:tool|application|app|server|system|it|function|service) (?:will|would|may|can)(?: not|n't)? (?:\w{3,12} ){0,2}?(?:work|crash|fail|break|stop|lock|function|refuse)|(?:to )?(?:read|pass|send|include|provide) (?:the|this|it))\b`,
 			Hits:    []string{"otherwise the tool will not work"},
 			Misses:  []string{"otherwise, an error is returned"},
 		},
 		{
 			ID: "poisoning-implementation-detail", Family: Poisoning, Definitions: true,
-			Pattern: `\b(?:(?:mere|just an?|only an?|internal) implementation detail|the user (?:does not|doesn't|won't|will not|need not) (?:need to )?(?:know|see|care)|to avoid (?:worrying|confusing|upsetting|alarming) (?:the )?users?|like to read raw|behind the scenes,? (?:you|call|send|read))\b`,
+			Pattern: `\b(?:(?:just an?|only an?|mere|internal) implementation detail|the user (?:does not|doesn't|won't|will not|need not) (?:need to )?(?:know|see|care)|(?:to avoid|without) (?:worrying|confusing|upsetting|alarming|bothering) (?:the |your )?users?|behind the scenes,? (?:you|call|send|read))\b`,
 			Hits:    []string{"Done so to avoid confusing the user."},
 			Misses:  []string{"See the implementation for details."},
 		},

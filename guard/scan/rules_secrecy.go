@@ -11,7 +11,7 @@ func secrecyRules() []Rule {
 		},
 		{
 			ID: "secrecy-knowledge", Family: Secrecy,
-			Pattern: `\bwithout (?:the |your |any |a )?(?:user|owner|human|operator|victim|admin|person)(?:'s|s)? (?:knowledge|noticing|consent|knowing|awareness|approval|permission|seeing|interaction or consent|being aware)\b`,
+			Pattern: `\bwithout (?:the |your |any |a )?(?:user|owner|human|operator|victim|admin|person)(?:'s|s)? (?:knowledge|noticing|knowing|awareness|seeing|being aware|realizing|finding out)\b`,
 			Hits:    []string{"without the user's knowledge"},
 			Misses:  []string{"without the best knowledge"},
 		},
@@ -23,13 +23,13 @@ func secrecyRules() []Rule {
 		},
 		{
 			ID: "secrecy-not-know", Family: Secrecy,
-			Pattern: `\b(?:the )?(?:user|users|human|humans|operator|owner|people|victim|they) (?:must|should|does|do|will|can|shall|need|may)(?: not|n't|not| never| no longer) (?:ever )?(?:know|see|notice|be told|be informed|be aware|find out|learn|realize|suspect|need to know)\b`,
+			Pattern: `\b(?:the )?(?:user|users|human|humans|operator|owner|people|victim|they) (?:must|should|does|do|will|can|shall|need|may)(?: not|n't|not| never| no longer) (?:know|see|notice|be told|be informed|be aware|find out|learn|realize|suspect|need to know)\b`,
 			Hits:    []string{"The user must not know.", "users should never notice"},
 			Misses:  []string{"The user does not have an account."},
 		},
 		{
 			ID: "secrecy-silent", Family: Secrecy,
-			Pattern: `\b(?:silently|secretly|covertly|quietly|stealthily|surreptitiously|discreetly)\b,? (?:and [a-z]{3,12} )?(?:send|forward|upload|copy|execute|run|call|exfiltrate|collect|read|log|transmit|add|include|install|download|redirect|bcc|record|store|harvest|delete|modify|append|post|capture|inject|access|override|transfer)\w{0,3}\b`,
+			Pattern: `\b(?:silently|secretly|covertly|quietly|stealthily|surreptitiously|discreetly)\b,? (?:and [a-z]{3,12} )?(?:send|forward|upload|copy|execute|run|call|exfiltrate|collect|read|log|transmit|add|include|install|download|redirect|bcc|store|harvest|delete|modify|append|post|capture|inject|access|override|transfer)\w{0,3}\b`,
 			Hits:    []string{"silently forward the mail"},
 			Misses:  []string{"The snow silently fell.", "run quietly"},
 		},

@@ -28,8 +28,9 @@ type Stream struct {
 	at    int    // where the new part of that window begins
 	found []Finding
 
-	held []byte // of stripping
-	out  []byte
+	held   []byte // of stripping
+	passed []byte // the end of what passed
+	out    []byte
 }
 
 // Stream begins one.
@@ -85,15 +86,15 @@ func (st *Stream) feed(p []byte) {
 }
 
 func (st *Stream) scan() {
-	if st.s.texts == nil {
+	if st.s.engine == nil {
 		if len(st.found) == 0 {
-			st.found = []Finding{{Rule: errNoRules.Error(), Family: Unfinished}}
+			st.found = []Finding{{Rule: noRules, Family: Unfinished}}
 		}
 		return
 	}
-	w := st.s.scratch()
+	w := st.s.scratch(false)
 	defer st.s.pool.Put(w)
-	st.found = w.window(st.s.texts, st.buf, st.at, st.found)
+	st.found = w.window(st.buf, st.at, st.found)
 }
 
 // unseen passes on what is decided, without what shows nothing. What is held
@@ -136,9 +137,10 @@ func (st *Stream) pass(n int) {
 	st.held = append(st.held[:0], st.held[n:]...)
 }
 
-// windows strips full windows; the end of each is looked at again with the next.
+// windows strips full windows; the end of each is looked at again with the next,
+// and so is what passed last.
 func (st *Stream) windows(p []byte, last bool) {
-	if st.s.texts == nil {
+	if st.s.engine == nil {
 		if last {
 			st.out = append(st.out, removed...)
 		}
@@ -150,13 +152,35 @@ func (st *Stream) windows(p []byte, last bool) {
 		if len(st.held) < (step + overlap) {
 			break
 		}
-		clean := bytes.Clone(st.s.clean(st.held))
-		n = max(0, len(clean)-overlap)
-		st.out = append(st.out, clean[:n]...)
+		clean := bytes.Clone(st.s.clean(st.passed, st.held))
+		n = whole(clean, max(0, len(clean)-overlap))
+		st.let(clean[:n])
 		st.held = append(st.held[:0], clean[n:]...)
 	}
 	if last {
-		st.out = append(st.out, st.s.clean(st.held)...)
+		st.let(st.s.clean(st.passed, st.held))
 		st.held = nil
 	}
+}
+
+// let passes text on, and remembers the end of it.
+func (st *Stream) let(text []byte) {
+	st.out = append(st.out, text...)
+	st.passed = append(st.passed, text...)
+	if n := whole(st.passed, max(0, len(st.passed)-overlap)); n > 0 {
+		st.passed = append(st.passed[:0], st.passed[n:]...)
+	}
+}
+
+// whole is the last offset up to n, or not far before, at which a character
+// begins that shows.
+func whole(text []byte, n int) int {
+	for at := n; at > max(0, n-longRun); at-- {
+		if at == len(text) || utf8.RuneStart(text[at]) {
+			if r, _ := utf8.DecodeRune(text[at:]); !invisible(r) {
+				return at
+			}
+		}
+	}
+	return n
 }

@@ -35,32 +35,51 @@ func StripInvisible(text []byte) []byte {
 // nothing to remove. Text of more than one window is looked at in overlapping
 // pieces, as a Stream does.
 func (s *Scanner) Strip(text []byte) []byte {
-	if s.texts == nil {
+	if s.engine == nil {
 		return []byte(removed)
 	}
 	if len(text) <= step+overlap {
-		return s.clean(text)
+		return s.clean(nil, text)
 	}
 	st := s.Stream(StripFindings)
 	return append(bytes.Clone(st.Write(text)), st.Close()...)
 }
 
-// clean strips one window, again and again until nothing is found.
-func (s *Scanner) clean(text []byte) []byte {
-	w := s.scratch()
+// clean strips one window, again and again until nothing is found. What passed
+// before is looked at with it and stays.
+func (s *Scanner) clean(passed, text []byte) []byte {
+	w := s.scratch(false)
 	defer s.pool.Put(w)
 	for range rounds {
 		text = StripInvisible(text)
-		found := w.window(s.texts, text, 0, nil)
+		found := w.behind(passed, text)
 		if len(found) == 0 {
 			return text
 		}
 		text = cut(text, found)
 	}
-	if len(w.window(s.texts, StripInvisible(text), 0, nil)) > 0 {
+	if text = StripInvisible(text); len(w.behind(passed, text)) > 0 {
 		return []byte(removed)
 	}
-	return StripInvisible(text)
+	return text
+}
+
+// behind finds in text, whatever of it lies before that.
+func (w *scratch) behind(passed, text []byte) []Finding {
+	if len(passed) == 0 {
+		return w.window(text, 0, nil)
+	}
+	w.joined = append(append(w.joined[:0], passed...), text...)
+	w.cutOff = true
+	defer func() { w.cutOff = false }()
+	var found []Finding
+	for _, f := range w.window(w.joined, 0, nil) {
+		f.Start, f.End = max(0, f.Start-len(passed)), f.End-len(passed)
+		if f.End > 0 {
+			found = append(found, f)
+		}
+	}
+	return found
 }
 
 // cut puts the mark in place of findings.

@@ -1,167 +1,179 @@
 package scan
 
+import (
+	"cmp"
+	"slices"
+	"unicode/utf8"
+)
+
 // Bounds of what one window may cost; what goes over them is Unfinished.
 const (
-	confirmed = 200 // times its own length that expressions read
+	confirmed = 24  // times its own length that expressions read
 	findings  = 512 // in one window
 )
 
-// span is from where to where words of a rule end; last 0: none.
-type span struct{ first, last int }
+// budget is how many bytes expressions may read for a window.
+func budget(size int) int { return confirmed*size + 8192 }
+
+// stretch is where in the normalised text a rule is to be confirmed; hi 0: nowhere.
+type stretch struct{ lo, hi int }
 
 // scratch is what one scan works with.
 type scratch struct {
-	set    *set
-	text   []byte // what words are looked for in: the window, or it normalised
-	direct bool   // text is normalised
-	normal normal
-	last   [][conjuncts]int32 // of each rule: where a word of each list ended, plus 1
-	due    []span             // of each rule: words at which to confirm it
-	list   []int              // rules with such words
-	budget int
-	over   bool
+	pass
+	engine     *engine
+	definition bool
+	due        []stretch // of each rule
+	list       []int     // rules that have one
+	budget     int
+	over       bool
 
 	base, seen int // of the window in the whole, and where the window before ended
 	found      []Finding
 	before     int // found begins here for this window
+	joined     []byte
+	cutOff     bool // the window is no beginning, whatever its offset
+}
+
+// use makes the scratch one for an engine.
+func (w *scratch) use(e *engine, definition bool) {
+	w.engine, w.auto, w.definition = e, e.auto, definition
+	if len(w.due) != len(e.rules) {
+		w.due = make([]stretch, len(e.rules))
+	}
 }
 
 // window finds in the window whose new part begins at at.
-func (w *scratch) window(rules *set, text []byte, at int, found []Finding) []Finding {
-	w.set, w.found, w.before = rules, found, len(found)
+func (w *scratch) window(text []byte, at int, found []Finding) []Finding {
+	w.found, w.before = found, len(found)
 	w.base = at - min(at, overlap)
 	w.seen = at
-	w.budget, w.over = confirmed*len(text)+4096, false
-	if cap(w.due) < len(rules.rules) {
-		w.due, w.last = make([]span, len(rules.rules)), make([][conjuncts]int32, len(rules.rules))
-	}
-	w.due, w.last = w.due[:len(rules.rules)], w.last[:len(rules.rules)]
-	deep := len(rules.always) > 0 || deepBytes(text)
-	if !deep {
-		w.text, w.direct = text, false
-		deep = !w.pass()
-	}
-	if deep {
+	w.goesOn = at > 0 || w.cutOff
+	w.budget, w.over = budget(len(text)), false
+	w.whole(text)
+	if w.unseen {
 		w.hide(text)
-		w.normal.whole(text, 0)
-		w.text, w.direct = w.normal.text, true
-		for _, r := range rules.always {
-			w.confirm(r, w.text, 0)
-		}
-		w.pass()
+	}
+	for _, r := range w.engine.always {
+		w.confirm(r, stretch{0, len(w.text)})
+	}
+	for _, h := range w.hits {
+		w.meet(h)
+	}
+	for _, r := range w.list {
+		w.confirm(r, w.due[r])
+		w.due[r] = stretch{}
+	}
+	w.list = w.list[:0]
+	if len(w.found) > w.before {
+		slices.SortFunc(w.found[w.before:], func(a, b Finding) int {
+			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(a.Rule, b.Rule))
+		})
 	}
 	if w.over {
 		w.found = append(w.found, Finding{Rule: "bounds", Family: Unfinished, Start: w.base, End: w.base + len(text)})
 	}
-	found, w.found, w.text = w.found, nil, nil
+	found, w.found = w.found, nil
 	return found
 }
 
-// pass looks for words once; it gives up where the text must be normalised.
-func (w *scratch) pass() bool {
-	clear(w.last)
-	w.drop()
-	s := w.set
-	state := uint32(0)
-	for at := 0; at < len(w.text); {
-		if at, state = s.auto.find(w.text, at, state); state == 0 {
-			break
-		}
-		for _, word := range s.auto.at(state) {
-			if s.deep[word] && !w.direct && deepAt(w.text, s.words[word], at) {
-				w.drop()
-				w.found = w.found[:w.before]
-				return false
-			}
-			start := at - len(s.words[word])
-			before, behind := alone(w.text, start, at, true, false), alone(w.text, start, at, false, true)
-			for _, o := range s.owners[word] {
-				if (before || !o.before) && (behind || !o.behind) {
-					w.note(o, at)
-				}
-			}
+// meet tells the ways that a word may be an anchor of.
+func (w *scratch) meet(h hit) {
+	at := int(h.at)
+	for _, o := range w.engine.owners[h.word] {
+		if !o.border || at == len(w.text) || !letterOrDigit(w.text[at]) {
+			w.consider(&w.engine.ways[o.way], at)
 		}
 	}
-	for _, r := range w.list {
-		w.flush(r)
-	}
-	w.list = w.list[:0]
-	return true
 }
 
-// note takes down that a word of a rule ends at at.
-func (w *scratch) note(o slot, at int) {
-	r := &w.set.rules[o.rule]
-	last := &w.last[o.rule]
-	if o.list > 0 {
-		before, gap := int(last[o.list-1])-1, r.needs[o.list].gap
-		if before < 0 || at-before > gap && !within(w.text, before, at, gap) {
+// consider looks for the other words of a rule around an anchor. What is near
+// is confirmed together, so that hardly any text is read twice.
+func (w *scratch) consider(v *way, at int) {
+	if w.engine.rules[v.rule].Definitions && !w.definition {
+		return
+	}
+	for _, l := range v.before {
+		if !l.auto().has(w.text[w.back(at, l.gap):at]) {
 			return
 		}
 	}
-	last[o.list] = int32(at + 1) //nolint:gosec // windows are small
-	if o.list < len(r.needs)-1 {
-		return
-	}
-	// What is near is confirmed together, so that hardly any text is read twice.
-	d := &w.due[o.rule]
-	if d.last > 0 && at-d.first > 4*r.length {
-		w.flush(o.rule)
-	}
-	if d.last == 0 {
-		d.first = at
-		w.list = append(w.list, o.rule)
-	}
-	d.last = at
-}
-
-// drop forgets what is to be confirmed.
-func (w *scratch) drop() {
-	for _, r := range w.list {
-		w.due[r] = span{}
-	}
-	w.list = w.list[:0]
-}
-
-// flush confirms what was noted of a rule.
-func (w *scratch) flush(rule int) {
-	d := &w.due[rule]
-	if d.last == 0 {
-		return
-	}
-	r := &w.set.rules[rule]
-	lo, hi := left(w.text, d.first, r.head), right(w.text, d.last, r.tail)
-	*d = span{}
-	if w.direct {
-		w.confirm(rule, w.text[lo:hi], lo)
-		return
-	}
-	w.normal.whole(w.text[lo:hi], lo)
-	w.confirm(rule, w.normal.text, 0)
-}
-
-// confirm runs one expression on normalised text that begins at from.
-func (w *scratch) confirm(rule int, text []byte, from int) {
-	r := &w.set.rules[rule]
-	if r.length > 0 && r.length <= longest {
-		if w.budget -= len(text); w.budget < 0 {
-			w.over = true
+	for _, l := range v.behind {
+		if !l.auto().has(w.text[at:w.ahead(at, l.gap)]) {
 			return
 		}
 	}
-	if !r.re.Match(text) {
+	near := stretch{w.back(at, v.head+1), w.ahead(at, v.tail+1)}
+	d := &w.due[v.rule]
+	switch {
+	case d.hi == 0:
+		*d = near
+		w.list = append(w.list, v.rule)
+	case near.lo <= d.hi && near.hi-d.lo <= 8*longest:
+		d.lo, d.hi = min(d.lo, near.lo), max(d.hi, near.hi)
+	default:
+		w.confirm(v.rule, *d)
+		*d = near
+	}
+}
+
+// back is the offset n characters before at.
+func (w *scratch) back(at, n int) int {
+	if !w.foreignSeen {
+		return max(0, at-n)
+	}
+	for ; at > 0 && n > 0; n-- {
+		for at--; at > 0 && !utf8.RuneStart(w.text[at]); at-- {
+		}
+	}
+	return at
+}
+
+// ahead is the offset n characters behind at.
+func (w *scratch) ahead(at, n int) int {
+	if !w.foreignSeen {
+		return min(len(w.text), at+n)
+	}
+	for ; at < len(w.text) && n > 0; n-- {
+		for at++; at < len(w.text) && !utf8.RuneStart(w.text[at]); at++ {
+		}
+	}
+	return at
+}
+
+// confirm runs one expression on a stretch of the normalised text.
+func (w *scratch) confirm(rule int, s stretch) {
+	r := &w.engine.rules[rule]
+	if w.budget -= s.hi - s.lo; w.budget < 0 && !r.own {
+		w.over = true
 		return
 	}
-	for _, m := range r.re.FindAllIndex(text, findings) {
-		first, last := from+m[0], from+m[1]-1
-		f := Finding{Rule: r.ID, Family: r.Family, Start: w.base + int(w.normal.from[first]), End: w.base + int(w.normal.to[last])}
-		for _, d := range w.normal.decoded {
-			if first < d.end && last >= d.start {
-				f.Encoding = d.encoding
-			}
-		}
-		w.add(f)
+	re := r.re()
+	if !re.Match(w.text[s.lo:s.hi]) {
+		return
 	}
+	for _, m := range re.FindAllIndex(w.text[s.lo:s.hi], findings+1) {
+		if m[0] == 0 && s.lo > 0 || s.lo+m[1] == s.hi && s.hi < len(w.text) {
+			// What stands beyond the stretch may have a say in it.
+			w.confirm(rule, stretch{0, len(w.text)})
+			return
+		}
+		w.report(r, s.lo+m[0], s.lo+m[1])
+	}
+}
+
+func (w *scratch) report(r *checked, start, end int) {
+	if end <= start {
+		return
+	}
+	from, to := w.span(start, end)
+	f := Finding{Rule: r.ID, Family: r.Family, Start: w.base + from, End: w.base + to}
+	for _, d := range w.decoded {
+		if start < d.end && end > d.start {
+			f.Encoding = d.encoding
+		}
+	}
+	w.add(f)
 }
 
 // add keeps a finding that the window before did not have.
@@ -180,66 +192,3 @@ func (w *scratch) add(f Finding) {
 	}
 	w.found = append(w.found, f)
 }
-
-// within reports whether a match of n bytes may reach from one offset to a
-// later one. Far away in what weighs nothing it says so, to be on the safe side.
-func within(text []byte, from, to, n int) bool {
-	for steps := 0; to > from; steps++ {
-		if n < 0 {
-			return false
-		}
-		if steps > 4096 {
-			return true
-		}
-		to--
-		n -= int(weights[text[to]])
-	}
-	return true
-}
-
-// left is the offset of white space, or the start, such that at least n
-// characters of normalised text stand between it and at.
-func left(text []byte, at, n int) int {
-	for at > 0 && n > 0 {
-		at--
-		n -= int(weights[text[at]])
-	}
-	for at > 0 && !blank(text[at-1]) {
-		at--
-	}
-	for at > 0 && blank(text[at-1]) {
-		at--
-	}
-	return at
-}
-
-// right is the same on the other side.
-func right(text []byte, at, n int) int {
-	for at < len(text) && n > 0 {
-		n -= int(weights[text[at]])
-		at++
-	}
-	for at < len(text) && !blank(text[at]) {
-		at++
-	}
-	for at < len(text) && blank(text[at]) {
-		at++
-	}
-	return at
-}
-
-// weights is how much normalised text a byte makes at least, with what of an
-// escape it takes away from its neighbours.
-var weights = byteWeights() //nolint:gochecknoglobals // a table that nothing changes, read for each byte
-
-func byteWeights() (w [256]int8) {
-	for b := range w {
-		if c := byte(b); letterOrDigit(c) && c != '_' {
-			w[b] = 1
-		}
-	}
-	w['\\'], w['%'], w['&'] = -1, -2, -6
-	return w
-}
-
-func blank(b byte) bool { return b == ' ' || '\t' <= b && b <= '\r' }
