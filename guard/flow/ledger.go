@@ -18,92 +18,95 @@ type Ledger struct {
 	mu      sync.Mutex
 	found   index
 	prompts prompts
-	// untrusted and private are the tools whose results stand in the session;
-	// secret: of a private one, the sensitivity is secret.
-	untrusted, private []place
-	secret             bool
-	agreed             map[string]bool
-	used               []Capability
+	kept
+	// elsewhere: another process has read results of this session. Their texts are
+	// not here, so that every argument may have come from them.
+	elsewhere bool
+	id        string // of this ledger, in what is kept
+	unsaved   bool
 }
 
 const (
 	maxPlaces = 64   // more are one that has no name
-	maxAgreed = 4096 // more are asked for again
+	maxAgreed = 1024 // more are asked for again
 	maxValues = 512  // of one call that are looked for in all texts
 )
 
-// Note takes in what a call returned, as the model will read it. Results of calls
-// that did not run are not noted: they hold nothing that a tool wrote.
-func (l *Ledger) Note(r *tool.Request, res tool.Result) {
-	f := l.Rules
+// Noted is what a ledger took in of a result. The zero value: nothing.
+type Noted struct {
+	Source    string `json:"source,omitempty"` // of the content; "": the program's own
+	Tool      string `json:"tool"`
+	Untrusted bool   `json:"untrusted,omitempty"`
+	Sensitive bool   `json:"sensitive,omitempty"`
+}
+
+// Notes is what a ledger with these rules would take in of a result.
+func (f *Rules) Notes(r *tool.Request, res *tool.Result) Noted {
 	if f.mode() == Off || r == nil {
-		return
+		return Noted{}
 	}
-	from, label := place{source: r.Source.Name, tool: r.Name}, f.label(r)
+	n, _ := f.noted(r, res)
+	if !n.Untrusted && !n.Sensitive {
+		return Noted{}
+	}
+	return n
+}
+
+func (f *Rules) noted(r *tool.Request, res *tool.Result) (n Noted, secret bool) {
+	n.Source, n.Tool = r.Source.Name, r.Name
+	label := f.label(r)
 	trust, sensitivity := r.Source.Trust, tool.Internal
 	if r.Tool != nil {
-		from.tool, sensitivity = r.Tool.Name, r.Tool.OutputSensitivity
+		n.Tool, sensitivity = r.Tool.Name, r.Tool.OutputSensitivity
 	}
 	if o := res.Origin; o != nil { // a page of what another tool returned
-		from, sensitivity = place{o.Source, o.Tool}, o.Sensitivity
-		label = f.label(&tool.Request{Name: from.name(), Source: tool.Source{Name: o.Source}})
+		n.Source, n.Tool, sensitivity = o.Source, o.Tool, o.Sensitivity
+		if f != nil && len(f.Labels) > 0 {
+			label = f.label(&tool.Request{Name: place{o.Source, o.Tool}.name(), Source: tool.Source{Name: o.Source}})
+		}
 	}
 	if t := res.Trust; t != nil && (*t < trust || t.Untrusted()) {
 		trust = *t
 	}
-	secret := sensitivity >= tool.Secret
-	n := &item{
-		place: from, call: r.ID, secret: secret,
-		untrusted: label.says(Untrusted, trust.Untrusted()),
-		sensitive: label.says(Sensitive, secret),
-	}
-	// What a tool does not call public is private, but what stands on the web.
-	private := label.says(Sensitive, secret || sensitivity != tool.Public && trust != tool.Web)
+	secret = sensitivity >= tool.Secret
+	n.Untrusted, n.Sensitive = label.says(Untrusted, trust.Untrusted()), label.says(Sensitive, secret)
+	return n, secret
+}
 
+// Note takes in what a call returned, as the model will read it. Results of calls
+// that did not run are not noted: they hold nothing that a tool wrote.
+func (l *Ledger) Note(r *tool.Request, res tool.Result) Noted {
+	f := l.Rules
+	if f.mode() == Off || r == nil {
+		return Noted{}
+	}
+	n, secret := f.noted(r, &res)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.prompts.hear(r.Caller.Prompt)
-	for _, c := range capabilities()[:3] {
-		if f.Has(r, c) {
-			l.use(c)
+	if f != nil && len(f.OnlyOne) > 0 {
+		for _, c := range f.OnlyOne {
+			if c != Untrusted && c != Sensitive && f.Has(r, c) || c == Untrusted && n.Untrusted || c == Sensitive && n.Sensitive {
+				l.use(c)
+			}
 		}
 	}
-	if n.untrusted {
-		l.untrusted = stand(l.untrusted, from)
-		l.use(Untrusted)
+	if !n.Untrusted && !n.Sensitive {
+		return Noted{}
 	}
-	if private {
-		l.private = stand(l.private, from)
-		l.secret = l.secret || secret
+	from := place{n.Source, n.Tool}
+	if n.Untrusted {
+		l.stand(&l.untrusted, from)
 	}
-	if n.sensitive {
-		l.use(Sensitive)
-	}
-	if !n.untrusted && !n.sensitive {
-		return
-	}
-	for _, d := range destinations(r, f.label(r), leaves(r.Args.Text())) {
-		if d.outside {
-			n.at = append(n.at, d.value)
+	if n.Sensitive {
+		l.stand(&l.private, from)
+		if secret && !l.secret {
+			l.secret, l.unsaved = true, true
 		}
 	}
-	l.found.add(n, res.String())
-}
-
-func stand(all []place, p place) []place {
-	switch {
-	case slices.Contains(all, p):
-		return all
-	case len(all) >= maxPlaces:
-		return stand(all[:maxPlaces-1], place{}) // fits only a trust in all
-	}
-	return append(all, p)
-}
-
-func (l *Ledger) use(c Capability) {
-	if !slices.Contains(l.used, c) {
-		l.used = append(l.used, c)
-	}
+	l.read()
+	l.found.add(item{place: from, call: r.ID, untrusted: n.Untrusted, sensitive: n.Sensitive}, r, res.String(), f)
+	return n
 }
 
 // Judge looks at a call before it runs. Exact: a rule allows it by the exact name
@@ -119,7 +122,12 @@ func (l *Ledger) Judge(r *tool.Request, exact bool) Verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.prompts.hear(r.Caller.Prompt)
-	if len(l.untrusted) == 0 && l.found.empty() {
+	if f != nil && len(f.OnlyOne) > 0 {
+		if err := l.another(r); err != nil {
+			return Verdict{Refused: err.Error()}
+		}
+	}
+	if len(l.untrusted) == 0 && len(l.private) == 0 {
 		return Verdict{} // whatever it does, nobody could have asked for it but the person
 	}
 	external := f.Has(r, External)
@@ -127,10 +135,11 @@ func (l *Ledger) Judge(r *tool.Request, exact bool) Verdict {
 	if !external && !grave {
 		return Verdict{}
 	}
-	l.found.settle()
+	l.found.settle(f)
 	j := judgement{Ledger: l, r: r, all: leaves(r.Args.Text())}
 	j.to = destinations(r, f.label(r), j.all)
-	v := Verdict{shadow: f.mode() == Shadow}
+	v := Verdict{Shadow: f.mode() == Shadow}
+	standing := slices.Concat(l.untrusted, l.private)
 	var leaks []*item
 	for _, h := range j.copied(&v) {
 		if external && (h.from.sensitive || !j.ownSource(h.from)) {
@@ -141,10 +150,13 @@ func (l *Ledger) Judge(r *tool.Request, exact bool) Verdict {
 		j.leads = links(j.all)
 		leaks = append(leaks, j.steered(&v)...)
 	}
-	if len(leaks) > 0 {
-		j.ask(&v, "a", slices.Concat(j.to, j.leads), placesOf(leaks))
+	from := placesOf(leaks)
+	if external && l.elsewhere && !j.onlyBack() {
+		from = append(from, standing...)
 	}
-	standing := slices.Concat(l.untrusted, l.private)
+	if len(from) > 0 {
+		j.ask(&v, "a", slices.Concat(j.to, j.leads), from)
+	}
 	if external && j.wayOut() && len(l.untrusted) > 0 && len(l.private) > 0 && (!exact || l.secret) {
 		j.ask(&v, "b", j.to, standing)
 	}
@@ -154,28 +166,57 @@ func (l *Ledger) Judge(r *tool.Request, exact bool) Verdict {
 	return v
 }
 
+// Trace finds the arguments of a call, whatever it does, that came from untrusted
+// or sensitive results: to point them out to who is asked about it.
+func (l *Ledger) Trace(r *tool.Request) []Copied {
+	if l.Rules.mode() == Off || r == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.found.empty() {
+		return nil
+	}
+	l.found.settle(l.Rules)
+	j := judgement{Ledger: l, r: r, all: leaves(r.Args.Text())}
+	var v Verdict
+	j.copied(&v)
+	return v.Copied
+}
+
 // Agree remembers that a person said yes: the same flows to the same destinations
 // are not asked for again in this session. A no is not remembered.
 func (l *Ledger) Agree(v Verdict) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.agreed == nil {
-		l.agreed = make(map[string]bool)
-	}
 	for _, k := range v.keys {
-		if len(l.agreed) < maxAgreed {
-			l.agreed[k] = true
-		}
+		l.agree(k)
 	}
 }
 
-// Only lets a session have one of some capabilities, whichever comes first: an
-// agent that may read untrusted content or act outside, not both. It returns why a
-// call is not let through; the capability of one that is counts as used from then
-// on, so that two calls at once cannot both be the first.
-func (l *Ledger) Only(r *tool.Request, one ...Capability) error {
+// Only is for a call that is about to run: it returns why a session that has one of
+// [Rules].OnlyOne does not let it through. The capability of one that is let through
+// counts as used from then on, so that two calls at once cannot both be the first.
+func (l *Ledger) Only(r *tool.Request) error {
+	if l.Rules.mode() == Off || l.Rules == nil || len(l.Rules.OnlyOne) == 0 {
+		return nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.another(r); err != nil {
+		return err
+	}
+	for _, c := range l.Rules.OnlyOne {
+		if l.Rules.Has(r, c) {
+			l.use(c)
+		}
+	}
+	return nil
+}
+
+// another is why a call has a capability beside the one that the session has.
+func (l *Ledger) another(r *tool.Request) error {
+	one := l.Rules.OnlyOne
 	var has []Capability
 	for _, c := range one {
 		if l.Rules.Has(r, c) {
@@ -187,14 +228,16 @@ func (l *Ledger) Only(r *tool.Request, one ...Capability) error {
 	}
 	for _, c := range one {
 		if (slices.Contains(l.used, c) || slices.Contains(has, c)) && (len(has) > 1 || c != has[0]) {
-			return fmt.Errorf("%s is %s, and this session may be only one of %s", r.Name, words(has), words(one))
+			return fmt.Errorf("%s is %s, and a session may have only one of %s; this one has %s", r.Name, words(has), words(one), words(l.used))
 		}
 	}
-	l.use(has[0])
 	return nil
 }
 
 func words(all []Capability) string {
+	if len(all) == 0 {
+		return "none yet"
+	}
 	text := make([]string, len(all))
 	for i, c := range all {
 		text[i] = string(c)
@@ -281,6 +324,13 @@ func (j *judgement) ownSource(from *item) bool {
 		len(from.at) > 0 && !slices.ContainsFunc(j.to, func(d destination) bool { return !d.outside })
 }
 
+// onlyBack is ownSource for results whose texts are not here.
+func (j *judgement) onlyBack() bool {
+	return len(j.private) == 0 && j.r.Source.Name != "" &&
+		!slices.ContainsFunc(j.untrusted, func(p place) bool { return p.source != j.r.Source.Name }) &&
+		!slices.ContainsFunc(j.to, func(d destination) bool { return d.outside })
+}
+
 // wayOut reports whether something could leave with the call. One that only reads,
 // where its server stands and not where an argument says, is none.
 func (j *judgement) wayOut() bool {
@@ -293,7 +343,7 @@ func (j *judgement) wayOut() bool {
 func (j *judgement) ask(v *Verdict, flow string, to []destination, from []place) {
 	asked := false
 	for _, d := range to {
-		key := flow + "\x00" + d.id(j.r)
+		key := keyOf(flow, d.id(j.r))
 		trusted := j.agreed[key] || j.prompts.named(j.r, d, j.all) ||
 			!slices.ContainsFunc(from, func(p place) bool { return !j.Rules.trusts(p, j.r, d) })
 		if trusted {

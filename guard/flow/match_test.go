@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 func nobody(string) bool { return false }
@@ -19,9 +21,9 @@ func nobody(string) bool { return false }
 func matching(texts ...string) *matcher {
 	x := &index{}
 	for i, text := range texts {
-		x.add(&item{call: fmt.Sprint(i), untrusted: true}, text)
+		x.add(item{call: fmt.Sprint(i), untrusted: true}, new(tool.Request), text, nil)
 	}
-	x.settle()
+	x.settle(nil)
 	return &matcher{x, nobody, maxValues}
 }
 
@@ -138,13 +140,13 @@ func TestIndexIsBounded(t *testing.T) {
 		return b.String()
 	}
 	for n := range 700 {
-		x.add(&item{call: fmt.Sprint(n), untrusted: true}, random(n, 4000))
+		x.add(item{call: fmt.Sprint(n), untrusted: true}, new(tool.Request), random(n, 4000), nil)
 	}
-	x.add(&item{call: "large"}, random(1000, 3*maxRead))
+	x.add(item{call: "large"}, new(tool.Request), random(1000, 3*maxRead), nil)
 	if x.waiting > maxWaiting || len(x.waits) > maxItems {
 		t.Errorf("%d results of %d bytes wait, want at most %d of %d", len(x.waits), x.waiting, maxItems, maxWaiting)
 	}
-	x.settle()
+	x.settle(nil)
 	if len(x.items) > maxItems || x.kept > maxText || len(x.now) > maxMarks || len(x.old) > maxMarks {
 		t.Errorf("got %d results, %d bytes, %d and %d fingerprints, want at most %d, %d, %d", len(x.items), x.kept, len(x.now), len(x.old), maxItems, maxText, maxMarks)
 	}

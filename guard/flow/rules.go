@@ -17,6 +17,10 @@ type Rules struct {
 	Labels map[string]Label
 	// Trusted are flows that are not asked for.
 	Trusted []Trusted
+	// OnlyOne are capabilities of which a session has one, whichever comes first: an
+	// agent that may read untrusted content or act outside, not both. A call that has
+	// another, or two of them, is denied. Empty: each may have all.
+	OnlyOne []Capability
 }
 
 // Mode is what is done about a flow that should be asked for.
@@ -77,6 +81,11 @@ func (f *Rules) Check() error {
 			if slices.Contains(l.Is, c) && slices.Contains(l.Not, c) {
 				return fmt.Errorf("flow: label of %q: %s and not %s", name, c, c)
 			}
+		}
+	}
+	for i, c := range f.OnlyOne {
+		if !slices.Contains(capabilities(), c) || slices.Contains(f.OnlyOne[:i], c) || len(f.OnlyOne) == 1 {
+			return fmt.Errorf("flow: only one of: got %q, want two or more of %q, each once", f.OnlyOne, capabilities())
 		}
 	}
 	for i, t := range f.Trusted {

@@ -32,32 +32,46 @@ type Copied struct {
 	Sensitive bool   `json:"sensitive"`
 }
 
-// Verdict is what the flow of data says about one call.
+// Verdict is what the flow of data says about one call. As JSON it is what records
+// hold of it.
 type Verdict struct {
 	// Flows are those that a person must agree to, of a, b and c; none: nothing.
-	Flows []string
+	Flows []string `json:"flows,omitempty"`
 	// To are the destinations that nobody has named or agreed to, where flows are.
-	To []string
+	To []string `json:"to,omitempty"`
 	// Copied are the arguments that came from untrusted or sensitive results. They
 	// are pointed out to a person whoever asks for the call.
-	Copied []Copied
+	Copied []Copied `json:"copied,omitempty"`
+	// Refused is why it may not run whatever a person says; "": it may.
+	Refused string `json:"refused,omitempty"`
+	// Shadow: it is only recorded.
+	Shadow bool `json:"shadow,omitempty"`
 
-	shadow bool
-	keys   []string // what a yes is remembered by
+	keys []string // what a yes is remembered by
 }
 
 // Asks reports whether a person should be asked; in shadow it is only recorded.
-func (v Verdict) Asks() bool { return len(v.Flows) > 0 && !v.shadow }
+func (v Verdict) Asks() bool { return len(v.Flows) > 0 && !v.Shadow }
 
-// Decision is the voice of the flow of data: it asks, or is silent. In shadow it
-// is silent and says what it would have asked.
+// Empty reports whether there is nothing to say about the call.
+func (v Verdict) Empty() bool { return len(v.Flows) == 0 && len(v.Copied) == 0 && v.Refused == "" }
+
+// Decision is the voice of the flow of data: it asks, denies, or is silent. In
+// shadow it is silent and says what it would have asked. The reason is the same
+// wherever the call is judged, also where nobody knows any more what was copied.
 func (v Verdict) Decision() tool.Decision {
 	d := tool.Decision{Verdict: tool.Silent}
-	if len(v.Flows) == 0 {
+	switch {
+	case v.Refused != "":
+		return tool.Decision{
+			Verdict: tool.Deny, Rule: "data flow (only one of)", Reason: v.Refused,
+			Message: "What this call does is not allowed in a session that has done what this one has.",
+		}
+	case len(v.Flows) == 0:
 		return d
 	}
 	d.Rule, d.Reason = "data flow ("+strings.Join(v.Flows, ", ")+")", v.reason()
-	if v.shadow {
+	if v.Shadow {
 		d.Reason = "would ask: " + d.Reason
 		return d
 	}
@@ -71,22 +85,25 @@ func (v Verdict) reason() string {
 	for _, f := range v.Flows {
 		switch f {
 		case "a":
-			parts = append(parts, "arguments that came from earlier results leave this machine")
+			parts = append(parts, "arguments may carry what came from earlier results out of this machine")
 		case "b":
 			parts = append(parts, "strangers' content and private data are in this session, and the call is a way out")
 		case "c":
 			parts = append(parts, "it destroys or touches credentials after strangers' content was read")
 		}
 	}
-	text := strings.Join(parts, ", and ") + "; it goes to " + list(v.To)
+	return strings.Join(parts, ", and ") + ", and it goes to " + list(v.To)
+}
+
+// From says of each argument that was copied where it came from, a line each.
+func (v Verdict) From() []string {
 	var from []string
 	for _, c := range v.Copied {
-		from = append(from, c.String())
+		if line := c.String(); !slices.Contains(from, line) {
+			from = append(from, line)
+		}
 	}
-	if from = slices.Compact(from); len(from) > 0 {
-		text += "; " + strings.Join(from[:min(len(from), 5)], ", ")
-	}
-	return text
+	return from
 }
 
 // String says where an argument came from.
