@@ -17,7 +17,7 @@ func guardOf(c *config.Config) (*guard.Guard, error) {
 	g := &guard.Guard{
 		Sanitize: guard.Sanitizing(said.Sanitize), FailClosed: said.FailClosed,
 		Tools: make(map[string]guard.Handling), Sinks: make(map[guard.Sink][]tool.Sensitivity),
-		Flow: flow.Rules{Mode: flow.Mode(said.Flow), Labels: make(map[string]flow.Label)},
+		Flow: flow.Rules{Mode: flow.Mode(said.Flow), Labels: make(map[string]flow.Label), OnlyOne: capabilitiesOf(said.OnlyOne)},
 	}
 	for name, t := range said.Tools {
 		if t.Sanitize != "" || t.FailClosed != nil {

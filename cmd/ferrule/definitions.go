@@ -100,6 +100,12 @@ func excerpt(text string, f scan.Finding) marked {
 	const around, most = 40, 160
 	start, end := max(0, min(f.Start, len(text))), max(0, min(f.End, len(text)))
 	from, to := start-min(start, around), end+min(len(text)-end, around)
+	if nl := strings.LastIndexByte(text[from:start], '\n'); nl >= 0 { // its own line is enough
+		from += nl + 1
+	}
+	if nl := strings.IndexByte(text[end:to], '\n'); nl >= 0 {
+		to = end + nl
+	}
 	for from > 0 && !utf8.RuneStart(text[from]) {
 		from--
 	}
@@ -113,10 +119,10 @@ func excerpt(text string, f scan.Finding) marked {
 	if runes := []rune(inside); len(runes) > most {
 		inside = string(runes[:most*2/3]) + "…" + string(runes[len(runes)-most/3:])
 	}
-	if from > 0 {
+	if from > 0 && text[from-1] != '\n' {
 		before = "…" + before
 	}
-	if to < len(text) {
+	if to < len(text) && text[to] != '\n' {
 		behind += "…"
 	}
 	return marked{before, inside, behind}
