@@ -38,7 +38,7 @@ func TestBareNamesInRules(t *testing.T) {
 		{"T6 all of the source", "source:box", "search", "search", true},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
-			rt := &ferrule.Runtime{Policy: allowing(tt.allow)}
+			rt := &ferrule.Runtime{Guard: unguarded(), Policy: allowing(tt.allow)}
 			done(t, bare("box", tool.MCP, tt.tool).into(rt))
 			res := rt.Session(tool.Caller{}).Call(t.Context(), tt.call, "{}")
 			if tt.runs {

@@ -74,7 +74,7 @@ func balance(shares []share, left int) (total int) {
 	slices.SortStableFunc(shares, func(a, b share) int { return cmp.Compare(b.chars, a.chars) })
 	cut := func(s *share, f func(tool.Result) tool.Result) {
 		before := s.chars
-		*s.res = s.c.tell(f(s.c.untell(*s.res)))
+		*s.res = s.c.dressed(s.c.tell(f(s.c.untell(s.c.bare(*s.res)))))
 		if *s = s.c.share(s.res); s.chars < before && s.c.turn.noted() {
 			e := s.c.resultEvent(audit.Cut, *s.res)
 			e.By, e.Text = "budget", fmt.Sprintf("%d of %d characters are left", s.chars, before)
@@ -135,13 +135,17 @@ func levelOf(shares []share, left int) int {
 // share is what a result takes of the budget. Pages of kept results are outside
 // of it; what an earlier turn handed out stays as it is.
 func (c *call) share(res *tool.Result) share {
+	plain := res
+	if c.undressed != nil {
+		plain = c.undressed
+	}
 	s := share{c: c, res: res, fixed: c.entry == nil || c.entry.pages || c.recorded != nil && !c.settled}
 	switch {
 	case c.entry != nil && c.entry.pages:
 	case c.excerpt != nil:
-		s.chars = c.excerpt.first + c.excerpt.last + c.errorChars(res)
+		s.chars = c.excerpt.first + c.excerpt.last + c.errorChars(plain)
 	default:
-		s.chars = sum(c.untell(*res).Content, count) + c.errorChars(res)
+		s.chars = sum(c.untell(*plain).Content, count) + c.errorChars(plain)
 	}
 	s.fixed = s.fixed || s.chars <= leastCut
 	return s

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/guard"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -57,6 +58,9 @@ type call struct {
 	missing  uint64       // events that were not on the record when it arrived
 	excerpt  *excerpt     // what is shown of its result, if that was too long
 	errorCut *excerpt     // and of its error
+
+	report    *guard.Report // of what was found in its result, if the model is to see something of that
+	undressed *tool.Result  // its result as it was before strangers' text was marked
 
 	by         by    // what made the input as it stands
 	rounds     int32 // forms of the input, and questions about it

@@ -105,26 +105,31 @@ func (x *excerpt) summarized(summary string) *excerpt {
 }
 
 // text is what the model reads.
-func (x *excerpt) text() string {
-	var said string
+func (x *excerpt) text() string { return x.shown() + x.where() }
+
+// shown is what there is of the text, and how much that is.
+func (x *excerpt) shown() string {
 	switch {
 	case x.summary:
-		said = fmt.Sprintf("%s\n[Summarized: %d chars total]", x.begin, x.total)
+		return fmt.Sprintf("%s\n[Summarized: %d chars total]", x.begin, x.total)
 	case x.how == cutHead:
-		said = fmt.Sprintf("%s\n[Truncated: %d chars total, showing first %d]", x.begin, x.total, x.first)
+		return fmt.Sprintf("%s\n[Truncated: %d chars total, showing first %d]", x.begin, x.total, x.first)
 	case x.how == cutTail:
-		said = fmt.Sprintf("[Truncated: %d chars total, showing last %d]\n%s", x.total, x.last, x.end)
-	default:
-		said = fmt.Sprintf("%s\n[Truncated: %d chars total, showing first %d and last %d]\n%s", x.begin, x.total, x.first, x.last, x.end)
+		return fmt.Sprintf("[Truncated: %d chars total, showing last %d]\n%s", x.total, x.last, x.end)
 	}
+	return fmt.Sprintf("%s\n[Truncated: %d chars total, showing first %d and last %d]\n%s", x.begin, x.total, x.first, x.last, x.end)
+}
+
+// where is how to read the whole text; "": it is not kept.
+func (x *excerpt) where() string {
 	if x.handle == "" {
-		return said
+		return ""
 	}
 	next := len(x.begin)
 	if x.summary {
 		next = 0
 	}
-	return fmt.Sprintf("%s\n[All %d bytes are kept. Read on with %s {\"handle\":%q,\"offset\":%d}; it also takes lines or a pattern.]", said, x.bytes, readResult, x.handle, next)
+	return fmt.Sprintf("\n[All %d bytes are kept. Read on with %s {\"handle\":%q,\"offset\":%d}; it also takes lines or a pattern.]", x.bytes, readResult, x.handle, next)
 }
 
 // withExcerpt is content with one text in the place of all texts. Structured

@@ -208,6 +208,7 @@ func TestToolCall(t *testing.T) {
 			saw = append(saw, fmt.Sprintf("%s: %s as %s of %s %s", who, r.Name, r.CalledAs, r.Source.Name, r.Args.Text()))
 		}
 		rt := &ferrule.Runtime{
+			Guard: unguarded(),
 			Policy: policy.Func(func(r *tool.Request) tool.Decision {
 				if r.Args.Text() != "" {
 					see("policy", r)

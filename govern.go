@@ -128,6 +128,9 @@ func (c *conversation) take(kept policy.SessionState) {
 // ungoverned is why no call of a turn runs: it is not known how its session
 // stands, or which turn it is.
 func (t *Turn) ungoverned() *tool.Error {
+	if err := t.set.badGuard; err != nil {
+		return &tool.Error{Kind: tool.Denied, Text: "This program's settings are wrong, so no call runs.", Detail: fmt.Sprintf("Runtime.Guard: %v", err), Cause: err}
+	}
 	c, err := t.view.session.conv, t.unnumbered
 	if e := c.unknown.Load(); err == nil && e != nil {
 		err = *e

@@ -24,7 +24,7 @@ func inputHook(name string, f func(context.Context, *tool.Request) (ferrule.Chan
 // run.
 func withHooks(t *testing.T, def tool.Tool, input string, hooks ...ferrule.Hook) tool.Result {
 	t.Helper()
-	return callOne(t, &ferrule.Runtime{Policy: policy.AllowOwn{}, Hooks: hooks}, def, input)
+	return callOne(t, &ferrule.Runtime{Guard: unguarded(), Policy: policy.AllowOwn{}, Hooks: hooks}, def, input)
 }
 
 func TestInputHooks(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ferrule-dev/ferrule/durable"
+	"github.com/ferrule-dev/ferrule/guard"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -133,7 +134,8 @@ func (noBlobs) Holds(context.Context, string) (bool, error) { return false, nil 
 
 // runtime is one with tools that return what is shown now.
 func (g *gallery) runtime(blobs durable.Blobs) (*Runtime, error) {
-	rt := &Runtime{Blobs: blobs}
+	accepted := []tool.Sensitivity{tool.Public, tool.Internal, tool.Secret}
+	rt := &Runtime{Blobs: blobs, Guard: &guard.Guard{Sanitize: guard.Pass, Sinks: map[guard.Sink][]tool.Sensitivity{guard.Model: accepted}}}
 	for i := range mostCalls {
 		d := tool.Tool{
 			Info: tool.Info{

@@ -366,6 +366,7 @@ func (c *call) invalidValue(err error) *tool.Error {
 // finish is phases 10 to 12, which every result passes. What the journal had went
 // through 10 when it was recorded.
 func (c *call) finish(res tool.Result) tool.Result {
+	spoken := len(res.Content)
 	if !c.settled {
 		for _, text := range c.beside {
 			res.Content = append(slices.Clip(res.Content), tool.Text(text))
@@ -377,10 +378,13 @@ func (c *call) finish(res tool.Result) tool.Result {
 		res.Origin = c.origin
 		res.Trust = c.trustOf(res.Trust)
 	}
+	if c.spoke() {
+		res = c.cleaned(res, spoken)
+	}
 	res.ID, res.CallID = c.first.ID, c.first.CallID
 	c.told = c.nudge(&res)
-	short := c.tell(c.limit(res))               // 11
-	return c.putDown(short, c.kept(res, short)) // 12
+	short := c.tell(c.limit(res))                          // 11
+	return c.dressed(c.putDown(short, c.kept(res, short))) // 12
 }
 
 // trustOf is how far a result is believed, below its source; nil: as far.

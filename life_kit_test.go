@@ -160,6 +160,18 @@ func (r *recorder) observe(e audit.Event) {
 	r.events = append(r.events, k)
 }
 
+// of are the events of a kind.
+func (r *recorder) of(kind audit.Kind) (all []recorded) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.events {
+		if e.Kind == kind {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
 // kinds are the kinds of a call's events in their order.
 func (r *recorder) kinds(callID string) string {
 	r.mu.Lock()

@@ -140,7 +140,7 @@ func TestLimitOfTokens(t *testing.T) {
 		t.Parallel()
 		d := fixed("log", sayText(logOf(10_000)))
 		d.OutputSensitivity, d.Limit.Cut = tool.Secret, "summarize"
-		res := callOne(t, &ferrule.Runtime{Summarize: func(context.Context, *tool.Request, string) (string, error) {
+		res := callOne(t, &ferrule.Runtime{Guard: unguarded(), Summarize: func(context.Context, *tool.Request, string) (string, error) {
 			t.Error("it was")
 			return "", nil
 		}}, d, "")

@@ -229,7 +229,7 @@ func TestOffload(t *testing.T) {
 		store := new(durable.Memory)
 		d := fixed("log", sayText(text))
 		d.OutputSensitivity = tool.Secret
-		res := callOne(t, &ferrule.Runtime{Blobs: store, Observe: r.observe}, d, "")
+		res := callOne(t, &ferrule.Runtime{Guard: unguarded(), Blobs: store, Observe: r.observe}, d, "")
 		if strings.Contains(res.String(), "handle") || !strings.Contains(res.String(), "showing first 32000 and last 32000]") {
 			t.Errorf("result = %.100q…", res)
 		}

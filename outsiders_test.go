@@ -24,7 +24,7 @@ func TestObserversOnlyLook(t *testing.T) {
 	})
 	for _, input := range []string{"", "fail"} {
 		t.Run("H1 an observer cannot write into a result: "+input, func(t *testing.T) {
-			rt := &ferrule.Runtime{Observe: func(e audit.Event) {
+			rt := &ferrule.Runtime{Guard: unguarded(), Observe: func(e audit.Event) {
 				if e.Kind != audit.Ended {
 					return
 				}

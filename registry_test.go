@@ -56,7 +56,7 @@ func deferredTool(d *tool.Tool) { d.Deferred = true }
 
 // lenient is a runtime in which every call may run.
 func lenient() *ferrule.Runtime {
-	return &ferrule.Runtime{Policy: policy.Func(func(*tool.Request) tool.Decision { return tool.Decision{Verdict: tool.Allow} })}
+	return &ferrule.Runtime{Guard: unguarded(), Policy: policy.Func(func(*tool.Request) tool.Decision { return tool.Decision{Verdict: tool.Allow} })}
 }
 
 // holding is a lenient runtime with these tools of the program.
@@ -181,7 +181,7 @@ func TestSources(t *testing.T) {
 	} {
 		t.Run("R1 a tool keeps its source: "+tt.source.Trust.String(), func(t *testing.T) {
 			var seen []tool.Source
-			rt := &ferrule.Runtime{Policy: policy.Func(func(r *tool.Request) tool.Decision {
+			rt := &ferrule.Runtime{Guard: unguarded(), Policy: policy.Func(func(r *tool.Request) tool.Decision {
 				seen = append(seen, r.Source)
 				return tool.Decision{Verdict: tool.Deny}
 			})}
@@ -270,7 +270,7 @@ func TestTrust(t *testing.T) {
 	})
 	t.Run("T5 every call of an untrusted source is alone, destructive and external", func(t *testing.T) {
 		var seen tool.Claims
-		rt := &ferrule.Runtime{Policy: policy.Func(func(r *tool.Request) tool.Decision {
+		rt := &ferrule.Runtime{Guard: unguarded(), Policy: policy.Func(func(r *tool.Request) tool.Decision {
 			seen = r.Claims
 			return tool.Decision{Verdict: tool.Allow}
 		})}
@@ -801,7 +801,7 @@ func TestAliases(t *testing.T) {
 	})
 	t.Run("R5 an alias answers, and the rules see the tool by its name", func(t *testing.T) {
 		var seen []string
-		rt := &ferrule.Runtime{Policy: policy.Func(func(r *tool.Request) tool.Decision {
+		rt := &ferrule.Runtime{Guard: unguarded(), Policy: policy.Func(func(r *tool.Request) tool.Decision {
 			seen = append(seen, r.Tool.Name)
 			return tool.Decision{Verdict: tool.Allow}
 		})}
@@ -1430,7 +1430,7 @@ func TestAliasIsNoWayRound(t *testing.T) {
 			Info: tool.Info{Name: "now", Aliases: []string{"old"}, Description: "Say that it ran.", Input: json.RawMessage(`{"type":"object"}`), Claims: tool.Claims{ReadOnly: true, Local: true}},
 			Run:  func(context.Context, tool.Args) (tool.Result, error) { return tool.Result{}, nil },
 		}
-		rt := &ferrule.Runtime{Policy: policy.Func(func(r *tool.Request) tool.Decision {
+		rt := &ferrule.Runtime{Guard: unguarded(), Policy: policy.Func(func(r *tool.Request) tool.Decision {
 			if r.Name == "now" {
 				return tool.Decision{Reason: "called as " + r.CalledAs}
 			}

@@ -281,7 +281,7 @@ func TestUpdates(t *testing.T) {
 			e.Emit(tool.Text("hunter2"))
 		})
 		d.OutputSensitivity = tool.Secret
-		res := callOne(t, &ferrule.Runtime{Observe: func(e audit.Event) { h.observe(e); r.observe(e) }}, d, "{}")
+		res := callOne(t, &ferrule.Runtime{Guard: unguarded(), Observe: func(e audit.Event) { h.observe(e); r.observe(e) }}, d, "{}")
 		if got := fmt.Sprint(h.all(), r.events); strings.Contains(got, "hunter2") || !strings.Contains(got, "[withheld: secret]") {
 			t.Errorf("heard %s", got)
 		}

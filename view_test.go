@@ -1621,7 +1621,7 @@ func TestArrival(t *testing.T) {
 	t.Run("L9 on arrival: name, schema, claims and rules, and nothing that is not pure", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var seen []tool.Claims
-			rt := &ferrule.Runtime{Policy: policy.Func(func(r *tool.Request) tool.Decision {
+			rt := &ferrule.Runtime{Guard: unguarded(), Policy: policy.Func(func(r *tool.Request) tool.Decision {
 				if r.Name == "second" {
 					seen = append(seen, r.Claims)
 				}

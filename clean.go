@@ -1,0 +1,138 @@
+package ferrule
+
+import (
+	"slices"
+
+	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/guard"
+	"github.com/ferrule-dev/ferrule/tool"
+)
+
+// This file is what the guard does to a result: in phase 10 it is looked through,
+// and what must not reach the model is taken out; behind phase 11 what strangers
+// wrote is marked as theirs. What Ferrule, hooks and the host say of a call is not
+// touched.
+
+// spoke reports whether content of a result is the tool's.
+func (c *call) spoke() bool { return c.entry != nil && (c.ran || c.settled) && c.req != nil }
+
+// cleaned looks through the first n blocks of a result, which are the tool's, and
+// its error.
+func (c *call) cleaned(res tool.Result, n int) tool.Result {
+	g := c.turn.set.guard
+	if s := c.sensitivity(&res); !c.settled && !g.Accepts(guard.Model, s) { // the journal has none of those
+		return withheldFrom(res, s, n)
+	}
+	type made struct {
+		res    tool.Result
+		report guard.Report
+	}
+	all := res.Content
+	res.Content = all[:n]
+	m, err := safely(func() (m made, err error) {
+		m.res, m.report = g.Clean(c.req, c.believed(&res), res)
+		return m, nil
+	})
+	if err != nil { // a rule of the host's panicked: nobody has looked at it
+		return c.unsafe("the scan failed: " + err.Error())
+	}
+	if len(m.report.Findings) > 0 {
+		c.emitBy(audit.Found, "guard", m.report.String())
+	}
+	if m.report.Unsafe {
+		return c.unsafe(m.report.String())
+	}
+	res = m.res
+	if n < len(all) {
+		res.Content = append(slices.Clip(res.Content), all[n:]...)
+	}
+	if m.report.How != guard.Pass && m.report.How != guard.Flag || len(m.report.Findings) > 0 {
+		c.report = &m.report
+	}
+	return res
+}
+
+// unsafe stands in the place of a result that must not be given to the model.
+func (c *call) unsafe(why string) tool.Result {
+	c.emitBy(audit.Blocked, "guard", why)
+	return tool.Result{Err: &tool.Error{
+		Kind: tool.UnsafeContent, Text: "What the tool returned reads like an attempt to steer you, so it was withheld.", Detail: why,
+	}}
+}
+
+// sensitivity is that of a result: of a page, that of what it is a page of.
+func (c *call) sensitivity(res *tool.Result) tool.Sensitivity {
+	if c.origin != nil {
+		return c.origin.Sensitivity
+	}
+	return c.entry.tool.OutputSensitivity
+}
+
+// withheldFrom is a result without its content, which the model does not accept.
+func withheldFrom(res tool.Result, s tool.Sensitivity, n int) tool.Result {
+	instead := guard.Withheld(s)
+	if n > 0 {
+		res.Content = append([]tool.Content{tool.Text(instead)}, res.Content[n:]...)
+	}
+	if e := res.Err; e != nil && e.Kind == tool.Failed {
+		res.Err = &tool.Error{Kind: e.Kind, Text: instead, Detail: e.Detail, RetryAfter: e.RetryAfter, Cause: e.Cause}
+	}
+	return res
+}
+
+// dressed is a result with what strangers wrote in wrappers, and what was found
+// beside what has none. It is put on last, and taken off by undressed.
+func (c *call) dressed(res tool.Result) tool.Result {
+	if c.report == nil || c.undressed != nil {
+		return res
+	}
+	bare := res
+	c.undressed = &bare
+	w := c.turn.set.guard.Wrapping(c.req, &res, c.report)
+	note := c.report.Note()
+	n := len(res.Content) - c.own(res.Content)
+	res.Content = slices.Clone(res.Content)
+	for i := range res.Content[:n] {
+		b := &res.Content[i]
+		switch {
+		case b.Type != tool.TextContent || w == nil:
+			continue
+		case i == 0 && c.excerpt != nil:
+			b.Text = w.Text(c.excerpt.shown()) + c.excerpt.where()
+		default:
+			b.Text = w.Text(b.Text)
+		}
+		note = "" // the wrapper says it
+	}
+	if e := res.Err; e != nil && e.Kind == tool.Failed && w != nil {
+		wrapped := *e
+		if wrapped.Text = w.Text(e.Text); c.errorCut != nil {
+			wrapped.Text = w.Text(c.errorCut.shown()) + c.errorCut.where()
+		}
+		res.Err, note = &wrapped, ""
+	}
+	if note != "" {
+		res.Content = slices.Insert(res.Content, n, tool.Text(note))
+	}
+	return res
+}
+
+// own is how many blocks at the end of content are not the tool's. In an excerpt
+// they stand among the tool's.
+func (c *call) own(content []tool.Content) (n int) {
+	if c.excerpt == nil {
+		n += len(c.beside)
+	}
+	if c.told != "" {
+		n++
+	}
+	return min(n, len(content))
+}
+
+// bare takes off what dressed has put on, for who cuts the result.
+func (c *call) bare(res tool.Result) tool.Result {
+	if c.undressed != nil {
+		res, c.undressed = *c.undressed, nil
+	}
+	return res
+}
