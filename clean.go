@@ -52,6 +52,9 @@ func (c *call) cleaned(res tool.Result, n int) tool.Result {
 	return res
 }
 
+// foreign reports whether the text of an error is what a tool passes on.
+func foreign(e *tool.Error) bool { return e != nil && e.Kind == tool.Failed && !e.Own }
+
 // unsafe stands in the place of a result that must not be given to the model.
 func (c *call) unsafe(why string) tool.Result {
 	c.emitBy(audit.Blocked, "guard", why)
@@ -74,7 +77,7 @@ func withheldFrom(res tool.Result, s tool.Sensitivity, n int) tool.Result {
 	if n > 0 {
 		res.Content = append([]tool.Content{tool.Text(instead)}, res.Content[n:]...)
 	}
-	if e := res.Err; e != nil && e.Kind == tool.Failed {
+	if e := res.Err; foreign(e) {
 		res.Err = &tool.Error{Kind: e.Kind, Text: instead, Detail: e.Detail, RetryAfter: e.RetryAfter, Cause: e.Cause}
 	}
 	return res
@@ -104,10 +107,15 @@ func (c *call) dressed(res tool.Result) tool.Result {
 		}
 		note = "" // the wrapper says it
 	}
-	if e := res.Err; e != nil && e.Kind == tool.Failed && w != nil {
+	if e := res.Err; foreign(e) && w != nil {
 		wrapped := *e
-		if wrapped.Text = w.Text(e.Text); c.errorCut != nil {
+		switch {
+		case c.errorCut != nil:
 			wrapped.Text = w.Text(c.errorCut.shown()) + c.errorCut.where()
+		case n > 0 && e.Text == tool.TextOf(bare.Content[:n]): // it only repeats them
+			wrapped.Text = tool.TextOf(res.Content[:n])
+		default:
+			wrapped.Text = w.Text(e.Text)
 		}
 		res.Err, note = &wrapped, ""
 	}

@@ -42,7 +42,7 @@ func (c *call) letGo() (ran bool) {
 
 // unexpected is what the model reads about a failure that tells it nothing.
 func unexpected(err error) *tool.Error {
-	return &tool.Error{Kind: tool.Failed, Text: "The tool failed unexpectedly.", Detail: err.Error(), Cause: err}
+	return &tool.Error{Kind: tool.Failed, Text: "The tool failed unexpectedly.", Detail: err.Error(), Cause: err, Own: true}
 }
 
 // register is the way into phase 7: the call gets its key, and its record in the

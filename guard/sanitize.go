@@ -101,7 +101,7 @@ func (g *Guard) Clean(r *tool.Request, trust tool.Trust, res tool.Result) (tool.
 	}
 	c := cleaner{scanner: g.scanner(), how: how}
 	res.Content = c.content(res.Content)
-	if e := res.Err; e != nil && e.Kind == tool.Failed {
+	if e := res.Err; e != nil && e.Kind == tool.Failed && !e.Own {
 		if text := c.text(e.Text); text != e.Text {
 			w := *e
 			w.Text = text

@@ -46,7 +46,7 @@ func newOfficeWith(t *testing.T, inbox *policy.Memory, change ...func(*tool.Tool
 	for _, f := range change {
 		f(pay)
 	}
-	rt := &ferrule.Runtime{Inbox: o.inbox, Ledger: o.inbox, Decide: func(context.Context, *tool.Request) (tool.Decision, error) {
+	rt := &ferrule.Runtime{Guard: unguarded(), Inbox: o.inbox, Ledger: o.inbox, Decide: func(context.Context, *tool.Request) (tool.Decision, error) {
 		return tool.Decision{Verdict: tool.Ask, Rule: "test", Reason: "money"}, nil
 	}}
 	if err := rt.Add(pay); err != nil {

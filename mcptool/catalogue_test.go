@@ -58,7 +58,7 @@ func TestQuarantine(t *testing.T) {
 		})
 	}
 	t.Run("T6 of two tools with a name one stays, however often they are listed", func(t *testing.T) {
-		s := newServer(&Hub{Runtime: &ferrule.Runtime{}}, Server{Name: "s"})
+		s := newServer(&Hub{Runtime: &ferrule.Runtime{Guard: unguarded()}}, Server{Name: "s"})
 		var first *tool.Tool
 		for range 3 {
 			c := s.catalogue(t.Context(), []json.RawMessage{json.RawMessage(plainTool("t")), json.RawMessage(plainTool("t"))})
@@ -73,7 +73,7 @@ func TestQuarantine(t *testing.T) {
 		}
 	})
 	t.Run("S6 tools that there is no time to check wait for the next time", func(t *testing.T) {
-		s := newServer(&Hub{Runtime: &ferrule.Runtime{}}, Server{Name: "s"})
+		s := newServer(&Hub{Runtime: &ferrule.Runtime{Guard: unguarded()}}, Server{Name: "s"})
 		over, cancel := context.WithCancelCause(t.Context())
 		cancel(errors.New("no time is left"))
 		defs := []json.RawMessage{json.RawMessage(plainTool("t"))}
@@ -98,7 +98,7 @@ func TestQuarantine(t *testing.T) {
 			"a": {methods: map[string]method{"tools/list": lists(plainTool("x"))}},
 			"b": {methods: map[string]method{"tools/list": lists(plainTool("u"), plainTool("v"), plainTool("x"), plainTool("w"))}},
 		})
-		h.Runtime = &ferrule.Runtime{Collisions: ferrule.Refuse}
+		h.Runtime = &ferrule.Runtime{Guard: unguarded(), Collisions: ferrule.Refuse}
 		slices.SortFunc(h.Servers, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
 		first := h.Servers[:1:1]
 		all := h.Servers

@@ -16,7 +16,7 @@ import (
 
 // allowing is a runtime that allows every call.
 func allowing() *ferrule.Runtime {
-	return &ferrule.Runtime{Decide: func(context.Context, *tool.Request) (tool.Decision, error) {
+	return &ferrule.Runtime{Guard: unguarded(), Decide: func(context.Context, *tool.Request) (tool.Decision, error) {
 		return tool.Decision{Verdict: tool.Allow, Rule: "test"}, nil
 	}}
 }

@@ -207,7 +207,7 @@ func TestGatewayHides(t *testing.T) {
 		}}
 	}
 	hiding := func() *ferrule.Runtime {
-		return &ferrule.Runtime{Policy: without("x")}
+		return &ferrule.Runtime{Guard: unguarded(), Policy: without("x")}
 	}
 	t.Run("P1 a server none of whose tools are offered is not there", func(t *testing.T) {
 		t.Parallel()

@@ -102,6 +102,7 @@ func TestGatewayApproval(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan policy.Question, 1), make(chan policy.Answer, 1)
 	rt := &ferrule.Runtime{
+		Guard: unguarded(),
 		Decide: func(context.Context, *tool.Request) (tool.Decision, error) {
 			return tool.Decision{Verdict: tool.Ask, Reason: "test"}, nil
 		},
@@ -153,6 +154,7 @@ func TestGatewayApprovalTakesLong(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			rt := &ferrule.Runtime{
+				Guard: unguarded(),
 				Decide: func(context.Context, *tool.Request) (tool.Decision, error) {
 					return tool.Decision{Verdict: tool.Ask}, nil
 				},
@@ -208,7 +210,7 @@ func TestGatewayProgress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rt := &ferrule.Runtime{}
+	rt := &ferrule.Runtime{Guard: unguarded()}
 	if err := rt.Add(count, say); err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +251,7 @@ func TestGatewayProgress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rt := &ferrule.Runtime{}
+		rt := &ferrule.Runtime{Guard: unguarded()}
 		if err := rt.Add(asks); err != nil {
 			t.Fatal(err)
 		}

@@ -20,6 +20,7 @@ func TestGatewayStop(t *testing.T) {
 			t.Parallel()
 			asked := make(chan struct{}, 1)
 			rt := &ferrule.Runtime{
+				Guard: unguarded(),
 				Inbox: &policy.Memory{},
 				Decide: func(context.Context, *tool.Request) (tool.Decision, error) {
 					return tool.Decision{Verdict: tool.Ask, Rule: "test"}, nil

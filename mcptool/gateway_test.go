@@ -27,7 +27,7 @@ func echo(t *testing.T) *tool.Tool {
 
 func ownGateway(t *testing.T) *Gateway {
 	t.Helper()
-	rt := &ferrule.Runtime{}
+	rt := &ferrule.Runtime{Guard: unguarded()}
 	if err := rt.Add(echo(t)); err != nil {
 		t.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func TestHTTPApprovalLeft(t *testing.T) {
 	waiting := func(t *testing.T) (v *visitor, call *visit, inbox *policy.Memory) {
 		t.Helper()
 		inbox = &policy.Memory{}
-		rt := &ferrule.Runtime{Inbox: inbox, Decide: func(context.Context, *tool.Request) (tool.Decision, error) {
+		rt := &ferrule.Runtime{Guard: unguarded(), Inbox: inbox, Decide: func(context.Context, *tool.Request) (tool.Decision, error) {
 			return tool.Decision{Verdict: tool.Ask}, nil
 		}}
 		if err := rt.Add(echo(t)); err != nil {

@@ -15,7 +15,7 @@ import (
 // hubOf is a hub with servers by name, that are in memory, not started yet.
 func hubOf(t *testing.T, servers map[string]*testServer) *Hub {
 	t.Helper()
-	h := &Hub{Runtime: &ferrule.Runtime{}, Name: "tester"}
+	h := &Hub{Runtime: &ferrule.Runtime{Guard: unguarded()}, Name: "tester"}
 	for name := range servers {
 		h.Servers = append(h.Servers, Server{Name: name, Command: []string{"/bin/" + name}})
 	}

@@ -28,7 +28,7 @@ func TestHubScrubs(t *testing.T) {
 	s := child(t, "blabbing", "API_KEY="+value)
 	s.Name = "s"
 	h := &Hub{
-		Runtime: &ferrule.Runtime{Secrets: vault}, Servers: []Server{s},
+		Runtime: &ferrule.Runtime{Guard: unguarded(), Secrets: vault}, Servers: []Server{s},
 		Log: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	start(t, h)

@@ -108,7 +108,7 @@ func TestHubStart(t *testing.T) {
 			"it divides source and": {{Name: "a__b", URL: "http://x"}},
 			"era: got \"2024\"":     {{Name: "x", URL: "http://x", Era: "2024"}},
 		} {
-			h := &Hub{Runtime: &ferrule.Runtime{}, Servers: servers}
+			h := &Hub{Runtime: &ferrule.Runtime{Guard: unguarded()}, Servers: servers}
 			if err := h.Start(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want an error with %q", err, want)
 			}

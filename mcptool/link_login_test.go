@@ -282,7 +282,7 @@ func TestHubLogin(t *testing.T) {
 	t.Run("M6 the operator is told of a refused login", func(t *testing.T) {
 		w := newLoginWorld(t)
 		w.person = func(context.Context, string) (string, error) { return "", errors.New("there is no browser") }
-		h := &Hub{Runtime: &ferrule.Runtime{}, Servers: []Server{w.server()}, Log: w.logger()}
+		h := &Hub{Runtime: &ferrule.Runtime{Guard: unguarded()}, Servers: []Server{w.server()}, Log: w.logger()}
 		start(t, h)
 		want := "server s (" + w.URL + "/mcp) cannot be reached: server/discover: login: the login failed: there is no browser"
 		if st := h.Status()[0]; st.State != stateWaiting || st.Why != want {
@@ -423,7 +423,7 @@ func TestLoginElsewhere(t *testing.T) {
 		}
 		k.fail = errors.New("the disk is full")
 		w.revoke(false)
-		h := &Hub{Runtime: &ferrule.Runtime{}, Servers: []Server{k.elsewhere(w)}, Log: w.logger()}
+		h := &Hub{Runtime: &ferrule.Runtime{Guard: unguarded()}, Servers: []Server{k.elsewhere(w)}, Log: w.logger()}
 		start(t, h)
 		if got := strings.Join(h.Status()[0].Faults, "\n"); !strings.Contains(got, "could not be kept for other processes and the next run: the disk is full (once") {
 			t.Errorf("got %q, want why", got)

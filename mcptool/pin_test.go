@@ -575,7 +575,7 @@ func TestFollow(t *testing.T) {
 	t.Run("M4 nor one that the runtime trusts less", func(t *testing.T) {
 		h := hubOf(t, map[string]*testServer{"s": {}})
 		h.Servers[0].Trust, h.Servers[0].Follow = tool.Own, true
-		h.Runtime = &ferrule.Runtime{Trust: map[string]tool.Trust{"s": tool.Web}}
+		h.Runtime = &ferrule.Runtime{Guard: unguarded(), Trust: map[string]tool.Trust{"s": tool.Web}}
 		if err := h.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "Runtime.Trust says web") {
 			t.Errorf("got %v, want that it may not be followed", err)
 		}

@@ -223,7 +223,7 @@ func TestManyPins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newServer(&Hub{Runtime: &ferrule.Runtime{}, Pins: t.TempDir()}, Server{Name: "s", Command: []string{"s"}})
+	s := newServer(&Hub{Runtime: &ferrule.Runtime{Guard: unguarded()}, Pins: t.TempDir()}, Server{Name: "s", Command: []string{"s"}})
 	list := func() *catalogue {
 		c := &catalogue{told: true}
 		for i := range n {

@@ -138,7 +138,7 @@ func host(pipe string) int {
 	if err != nil {
 		return 9
 	}
-	h := &Hub{Runtime: &ferrule.Runtime{}, Servers: []Server{{
+	h := &Hub{Runtime: &ferrule.Runtime{Guard: unguarded()}, Servers: []Server{{
 		Name: "s", Command: []string{program}, Env: []string{childRole + "=" + os.Getenv(hostRole), childPipe + "=" + pipe},
 	}}}
 	if h.Start(context.Background()) != nil {

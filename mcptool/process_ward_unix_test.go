@@ -61,7 +61,7 @@ func TestWard(t *testing.T) {
 	t.Run("M1 a hub whose time is over kills what is left", func(t *testing.T) {
 		t.Parallel()
 		pipe := newHolders(t)
-		h := &Hub{Runtime: &ferrule.Runtime{}, Servers: []Server{family(t, pipe)}}
+		h := &Hub{Runtime: &ferrule.Runtime{Guard: unguarded()}, Servers: []Server{family(t, pipe)}}
 		start(t, h)
 		pipe.wantStarted(t, 2)
 		ctx, cancel := context.WithCancel(t.Context())

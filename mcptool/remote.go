@@ -59,12 +59,12 @@ func callParams(params json.RawMessage, name string, a tool.Args) json.RawMessag
 // failure is what a model is told of a call without a result.
 func (s *server) failure(ctx context.Context, err error) error {
 	fault, rest := (*Fault)(nil), (*pausedError)(nil)
-	e := &tool.Error{Kind: tool.Failed, Detail: err.Error(), Cause: err}
+	e := &tool.Error{Kind: tool.Failed, Detail: err.Error(), Cause: err, Own: true}
 	switch {
 	case errors.As(err, &rest):
 		e.Text = fmt.Sprintf("Server %s is not asked now: %s; %s. Nothing was done.", s.Name, rest.why, rest.next())
 	case errors.As(err, &fault):
-		e.Text = fault.Message
+		e.Text, e.Own = fault.Message, false
 	case errors.Is(err, errTimeout):
 		e.Kind = tool.Timeout
 		e.Text = fmt.Sprintf("Server %s did not answer within %s. The call may still have had its effect.", s.Name, s.timeout())

@@ -38,7 +38,7 @@ func TestCurrent(t *testing.T) {
 				var ran atomic.Int64
 				s := &shifting{t: t, defs: []string{saysThat("a", "Reads.")}}
 				asked := make(chan struct{}, 1)
-				rt := &ferrule.Runtime{Inbox: telling{inbox, asked}, Ledger: inbox, Decide: func(context.Context, *tool.Request) (tool.Decision, error) {
+				rt := &ferrule.Runtime{Guard: unguarded(), Inbox: telling{inbox, asked}, Ledger: inbox, Decide: func(context.Context, *tool.Request) (tool.Decision, error) {
 					return tool.Decision{Verdict: tool.Ask, Rule: "test"}, nil
 				}}
 				g := gatewayOf(t, rt, map[string]*testServer{"s": {methods: map[string]method{

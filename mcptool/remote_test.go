@@ -22,7 +22,7 @@ import (
 
 // allowAll is a runtime that lets every call run.
 func allowAll() *ferrule.Runtime {
-	return &ferrule.Runtime{Policy: policy.Func(func(*tool.Request) tool.Decision { return tool.Decision{Verdict: tool.Allow} })}
+	return &ferrule.Runtime{Guard: unguarded(), Policy: policy.Func(func(*tool.Request) tool.Decision { return tool.Decision{Verdict: tool.Allow} })}
 }
 
 func TestRemote(t *testing.T) {

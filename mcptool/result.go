@@ -51,11 +51,22 @@ func (d *dialogue) resultOf(name string, res tool.Result) (json.RawMessage, erro
 	case res.Err != nil && res.Err.Kind == tool.UnknownTool:
 		return nil, &Fault{Code: codeInvalidParams, Message: "Unknown tool: " + short(name)}
 	case got.fault != nil && isFault(res.Err, got.fault):
-		return nil, got.fault
+		return nil, got.fault.saying(res.Err)
 	case got.raw != nil && got.untouched(&res) && unseen(got.raw) <= maxUnseen:
 		return got.raw, nil
 	}
+	if raw, ok := got.patched(&res); ok {
+		return raw, nil
+	}
 	return d.rendered(res), nil
+}
+
+// saying is the fault with what the runtime has made of its text.
+func (f *Fault) saying(err *tool.Error) *Fault {
+	if err.Text == f.Message {
+		return f
+	}
+	return &Fault{Code: f.Code, Message: err.Text, Data: f.Data}
 }
 
 // isFault reports whether a failure is a server's fault, as it was.
@@ -88,8 +99,8 @@ func (d *dialogue) rendered(res tool.Result) json.RawMessage {
 		b := &res.Content[i]
 		if b.Type == tool.JSONContent && structured == nil && kindOf(b.JSON) == '{' {
 			structured = b.JSON
-			if i+1 < len(res.Content) || i > 0 {
-				continue // the text beside it says it
+			if i > 0 {
+				continue // the text before it says it
 			}
 		}
 		blocks = append(blocks, block(b))

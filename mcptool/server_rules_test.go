@@ -35,7 +35,7 @@ func TestServerClaims(t *testing.T) {
 			h := hubOf(t, map[string]*testServer{"s": {methods: map[string]method{"tools/list": lists(hinted("t"))}}})
 			tt.server.Name, tt.server.Command = "s", h.Servers[0].Command
 			h.Servers[0] = tt.server
-			h.Runtime = &ferrule.Runtime{Believe: h.Believes}
+			h.Runtime = &ferrule.Runtime{Guard: unguarded(), Believe: h.Believes}
 			start(t, h)
 			found, ok := h.Runtime.Find("s__t")
 			if !ok || fmt.Sprint(found.Claims) != fmt.Sprint(tt.want) {
@@ -64,7 +64,7 @@ func TestServerRulesChecked(t *testing.T) {
 		"breaker: got a pause of -1s, want more than 0, or 0 for 20": {BreakerPause: -time.Second},
 	} {
 		s.Name, s.Command = "s", []string{"x"}
-		h := &Hub{Runtime: &ferrule.Runtime{}, Servers: []Server{s}}
+		h := &Hub{Runtime: &ferrule.Runtime{Guard: unguarded()}, Servers: []Server{s}}
 		if err := h.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "hub: server s: "+want) {
 			t.Errorf("got %v, want %q", err, want)
 		}

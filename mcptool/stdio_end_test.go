@@ -48,6 +48,7 @@ func TestStdioEnd(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			asked := make(chan struct{}, 1)
 			rt := &ferrule.Runtime{
+				Guard: unguarded(),
 				Inbox: &policy.Memory{},
 				Decide: func(context.Context, *tool.Request) (tool.Decision, error) {
 					return tool.Decision{Verdict: tool.Ask, Rule: "test"}, nil

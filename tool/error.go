@@ -18,6 +18,9 @@ type Error struct {
 	Detail     string        `json:"detail,omitempty"`
 	Cause      error         `json:"-"`
 	RetryAfter time.Duration `json:"retry_after,omitempty"` // 0: no wish
+	// Own: Text is the program's own words. Zero: the tool passes on what others
+	// say, so that it is looked at, and marked, like their content.
+	Own bool `json:"-"`
 }
 
 // Error is the operator's text.
