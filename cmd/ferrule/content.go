@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -100,4 +101,27 @@ func capabilitiesOf(words []string) (list []flow.Capability) {
 		list = append(list, flow.Capability(w))
 	}
 	return list
+}
+
+// examineContent says how content is kept safe.
+func examineContent(c *config.Config) finding {
+	g, err := guardOf(c)
+	if err != nil {
+		return finding{"content", "failed", err.Error()}
+	}
+	text := "results are handled by the trust of their source"
+	if g.Sanitize != "" {
+		text = "sanitize: " + string(g.Sanitize)
+	}
+	if g.FailClosed {
+		text += ", and withheld where something is found"
+	}
+	if n := len(g.Tools); n > 0 {
+		text += fmt.Sprintf(", but for what is said of %s", plural(int64(n), "tool or source", "tools or sources"))
+	}
+	text += "; data flow: " + cmp.Or(c.Content.Flow, string(flow.Enforce))
+	if n := len(c.Content.Rules); n > 0 {
+		text += fmt.Sprintf("; %s of your own", plural(int64(n), "rule", "rules"))
+	}
+	return finding{"content", "ok", text}
 }

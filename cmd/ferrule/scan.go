@@ -79,7 +79,7 @@ func (p *program) scan(ctx context.Context, what string, f scanning) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }() // it was only read
 	return p.scanText(ctx, look, in, name, f)
 }
 
@@ -113,7 +113,7 @@ func (p *program) opened(ctx context.Context, c *config.Config, what string) (io
 func (p *program) input(ctx context.Context) io.ReadCloser {
 	out, in := io.Pipe()
 	context.AfterFunc(ctx, func() { _ = in.CloseWithError(ctx.Err()) }) // it never fails
-	go func() { // it may outlast this, as a read that blocks does
+	go func() {                                                         // it may outlast this, as a read that blocks does
 		_, err := io.Copy(in, p.stdin)
 		_ = in.CloseWithError(err)
 	}()
