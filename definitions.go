@@ -63,12 +63,21 @@ func renderAll(f Format, tools *toolset, loaded []*entry) (json.RawMessage, erro
 // render writes one definition, once for each format.
 func (e *entry) render(f Format) (json.RawMessage, error) {
 	return e.rendered.in(f, func() ([]byte, error) {
-		text, err := safely(func() ([]byte, error) { return f.Render(e.tool.Definition(e.wire)) })
+		text, err := safely(func() ([]byte, error) { return f.Render(e.definition()) })
 		if err == nil && !json.Valid(text) {
 			return nil, fmt.Errorf("got %.40q of the format, want JSON", text)
 		}
 		return slices.Clone(text), err // the format may use its buffer again
 	})
+}
+
+// definition is what a model is shown of a tool: of one that strangers describe,
+// only what can be seen.
+func (e *entry) definition() tool.Definition {
+	d := e.tool.Definition(e.wire)
+	d.Description = e.guard.ShownText(e.source, e.tool.Name, d.Description)
+	d.Input = e.guard.Shown(e.source, e.tool.Name, d.Input)
+	return d
 }
 
 // renderings are definitions as they were written once, in the formats that were

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ferrule-dev/ferrule/guard"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -42,6 +43,7 @@ type entry struct {
 	digest   func() string
 	shown    func() *Resolved // made once; nobody changes it
 	rendered *renderings
+	guard    *guard.Guard
 	static   *entry // of a form made for one session: the registered one
 	pages    bool   // it reads kept results
 	calls    bool   // it is tool_call: another tool before it runs
@@ -152,7 +154,7 @@ func (r *registry) believes(s tool.Source, t *tool.Tool) bool {
 }
 
 func (r *registry) entry(s tool.Source, base, believed bool, t *tool.Tool) *entry {
-	e := &entry{tool: t, source: s, base: base, believed: believed, rendered: new(renderings)}
+	e := &entry{tool: t, source: s, base: base, believed: believed, rendered: new(renderings), guard: r.rt.set.guard}
 	if e.believed {
 		e.claims = t.Claims
 	}
@@ -161,7 +163,7 @@ func (r *registry) entry(s tool.Source, base, believed bool, t *tool.Tool) *entr
 	}
 	e.gate = r.rt.set.gateOf(e, false)
 	e.digest = sync.OnceValue(func() string { return definitionDigest(s, &t.Info) })
-	e.findings = inspect(e)
+	e.findings = append(inspect(e), r.rt.set.guard.Definition(s, &t.Info)...)
 	e.shown = e.showOnce()
 	return e
 }

@@ -136,7 +136,7 @@ const lineSize = 160
 
 // line writes a tool's name and the beginning of its description.
 func (e *entry) line(b *strings.Builder) {
-	text := strings.Join(strings.Fields(e.tool.Description), " ")
+	text := strings.Join(strings.Fields(e.guard.ShownText(e.source, e.tool.Name, e.tool.Description)), " ")
 	if runes := []rune(text[:min(len(text), 8*lineSize)]); len(runes) > lineSize {
 		text = strings.TrimRight(string(runes[:lineSize]), " ") + "…"
 	}
@@ -149,7 +149,7 @@ func (s *toolset) describe(name string) (string, error) {
 	if e == nil || e.pages {
 		return "", &tool.Error{Kind: tool.InvalidValue, Text: s.notFound(name)}
 	}
-	d := e.tool.Definition(e.wire)
+	d := e.definition()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", d.Name, d.Description)
 	if len(d.Tags) > 0 {

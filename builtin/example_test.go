@@ -32,6 +32,7 @@ func ExampleFetch() {
 	for _, url := range []string{site.URL, "http://localhost:5432/"} {
 		result := rt.Session(tool.Caller{}).View(ctx).Do(ctx, tool.Call{Name: "fetch", Input: []byte(`{"url":"` + url + `"}`)})[0]
 		_, text, _ := strings.Cut(result.String(), "\n\n")
+		text, _, _ = strings.Cut(text, "\n</untrusted") // what strangers wrote is marked so
 		if result.Err != nil {
 			text = result.Err.Text
 		}

@@ -20,7 +20,7 @@ func (c *cleaner) inJSON(raw json.RawMessage) (clean json.RawMessage, changed bo
 		}
 		end := endOfString(raw, at)
 		var text string
-		if json.Unmarshal(raw[at:end], &text) == nil {
+		if !(c.values && isName(raw, end)) && json.Unmarshal(raw[at:end], &text) == nil {
 			b := []byte(text)
 			left := c.strip(b, c.how.strips() && len(c.scanner.Scan(b)) > 0)
 			if !bytes.Equal(left, b) {
@@ -37,6 +37,12 @@ func (c *cleaner) inJSON(raw json.RawMessage) (clean json.RawMessage, changed bo
 		return raw, false
 	}
 	return append(clean, raw[kept:]...), true
+}
+
+// isName reports whether the string that ends there names a member.
+func isName(raw []byte, end int) bool {
+	rest := bytes.TrimLeft(raw[end:], " \t\r\n")
+	return len(rest) > 0 && rest[0] == ':'
 }
 
 // plain reports whether nothing in it can be invisible.

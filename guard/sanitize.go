@@ -120,6 +120,7 @@ func (g *Guard) Clean(r *tool.Request, trust tool.Trust, res tool.Result) (tool.
 type cleaner struct {
 	scanner *scan.Scanner
 	how     Sanitizing
+	values  bool // of members only: their names stay
 	found   []scan.Finding
 }
 

@@ -29,6 +29,9 @@ func (s *server) listed(raw json.RawMessage, alike map[string]*tool.Tool) *liste
 		t.tool, t.tidy, t.why, t.final = nil, nil, err.Error(), true
 		t.name = short(t.name)
 	}
+	if t.tidy != nil {
+		t.tidy = s.hub.Runtime.Guard.Shown(s.source(), t.name, t.tidy)
+	}
 	t.made = t.tool
 	if len(raw) > maxDefinition { // what stands for it is short, and judged the same
 		t.raw = setMembers(nil, pair{"name", quote(t.name)}, pair{"tooLong", strconv.AppendInt(nil, int64(len(raw)), 10)})
