@@ -99,7 +99,8 @@ func (w *world) openOffice(ctx context.Context) (*office, error) {
 	}
 	o.home, o.counted, o.url = filepath.Join(o.dir, "home"), filepath.Join(o.dir, "counted"), "http://"+address+"/mcp"
 	text, err := json.Marshal(object{
-		"servers": object{"sdk": object{"command": program, "args": []string{"-count", o.counted}, "unprefixed": true}},
+		"servers": object{"sdk": object{"command": program, "args": []string{"-count", o.counted}, "unprefixed": true, "sanitize": "pass"}},
+		"content": object{"flow": "off"}, // what is asked for is what the rules say
 		"secrets": object{"eve": object{"env": "E2E_EVE"}},
 		"listen":  object{"address": address, "tools": "full", "tokens": object{"eve": "eve"}},
 		"policy":  object{"ask": []string{"*"}},

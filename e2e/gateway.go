@@ -24,6 +24,9 @@ type upstream struct {
 	unprefixed bool
 	era        string // forced; "": what it speaks
 	timeout    time.Duration
+	// Guarded: its results are cleaned and marked, as those of any server are that
+	// nobody said more about. Zero: they pass as they are, so that they can be compared.
+	guarded bool
 }
 
 // prefixed is how a client of the gateway calls a tool of the server.
@@ -97,7 +100,11 @@ func (w *world) configured(address string, listen object, upstreams []upstream) 
 	}
 	servers := make(map[string]any)
 	for _, u := range upstreams {
-		s := map[string]any{"trust": "own", "believe": true}
+		s := map[string]any{"trust": "own", "believe": true, "sanitize": "pass"}
+		if u.guarded {
+			s["trust"] = "mcp"
+			delete(s, "sanitize")
+		}
 		if u.url != "" {
 			s["url"] = u.url
 		} else {
@@ -125,6 +132,7 @@ func (w *world) configured(address string, listen object, upstreams []upstream) 
 		"servers": servers,
 		"listen":  listen,
 		"policy":  map[string]any{"allow": []string{"*"}},
+		"content": map[string]any{"flow": "off"}, // a call that is asked for would wait
 	}, "", "  ")
 	if err != nil {
 		return "", err

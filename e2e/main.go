@@ -4,7 +4,7 @@
 //	go run ./e2e [-direct] [-runs N] [-calls N] [-every] [-only SERVER] [-by CLIENT]
 //		[-ferrule PROGRAM] [-data DIR] [install|PART...]
 //
-// The parts are conformance, client, elicit, approvals, servers, http, hour, losses, crowd,
+// The parts are conformance, guarded, client, elicit, approvals, servers, http, hour, losses, crowd,
 // hostile and fast; without one all are run. Each prints what it checked as JSON lines, the last one a summary,
 // and the program exits with 1 where something does not hold that must. What is
 // known not to hold yet is printed as missed and counts for neither.
@@ -37,6 +37,7 @@ type part struct {
 func parts() []part {
 	return []part{
 		{"conformance", conformance},
+		{"guarded", guarded},
 		{"client", clientSuite},
 		{"elicit", elicit},
 		{"approvals", approvals},

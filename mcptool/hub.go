@@ -2,6 +2,7 @@ package mcptool
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -34,6 +35,9 @@ type Hub struct {
 	// accepted ([Pins]): a tool that has changed since is not offered until somebody
 	// accepts it. "": nothing is pinned.
 	Pins string
+	// Look points out what somebody should see who is asked about a definition: lines
+	// that are fit to be shown. It decides nothing. Nil: nothing is pointed out.
+	Look func(definition json.RawMessage) []string
 	// Name and Version are what servers are told of this program.
 	Name, Version string
 	// Log is told what happens to servers, and (at level debug) what they write to
@@ -56,15 +60,17 @@ type Hub struct {
 
 // Status is how a server stands.
 type Status struct {
-	Name     string
-	State    string // connecting, ready, waiting (to be tried again), needs login, failed, stopped
-	Era      string // "2025-11-25", "2026-07-28": the newest version it was reached in
-	Server   string // its own name and version
-	Tools    int    // that are offered
-	Restarts int
-	Since    time.Time // in this state
-	Why      string    // of a server that is not ready: what is wrong, or waited for
-	Login    string    // how a person lets this program in where it is not, or not enough (Login.Advice)
+	Name   string
+	State  string // connecting, ready, waiting (to be tried again), needs login, failed, stopped
+	Era    string // "2025-11-25", "2026-07-28": the newest version it was reached in
+	Server string // its own name and version
+	// Instructions are what it tells models of itself, as it has written them.
+	Instructions string
+	Tools        int // that are offered
+	Restarts     int
+	Since        time.Time // in this state
+	Why          string    // of a server that is not ready: what is wrong, or waited for
+	Login        string    // how a person lets this program in where it is not, or not enough (Login.Advice)
 	// Quarantined are tools that are not offered, and Quarantined[i].Why says why.
 	Quarantined []Quarantined
 	// Faults are what it did wrong in the last day, though it is ready: calls without

@@ -169,6 +169,7 @@ func (s *server) putQuestion(ctx context.Context, inbox policy.Inbox) error {
 	if !maps.Equal(tools, f.Question.Tools) {
 		return errors.New("what is to be asked has changed meanwhile")
 	}
+	preview += s.pointedOut(f, tools)
 	input, err := json.Marshal(pinInput{s.Name, tools})
 	if err != nil {
 		return err
@@ -181,6 +182,26 @@ func (s *server) putQuestion(ctx context.Context, inbox policy.Inbox) error {
 		Note:  "allow accepts these definitions and no others; deny leaves the tools out",
 		Asked: time.Now(),
 	})
+}
+
+// pointedOut is what there is to see in the definitions that a question is about.
+func (s *server) pointedOut(f *pinFile, tools map[string]string) string {
+	if s.hub.Look == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, e := range f.asks() {
+		if tools[e.Tool] == "" {
+			continue
+		}
+		for _, line := range s.hub.Look(e.Waiting.Definition) {
+			if b.Len() > maxPreview/4 {
+				return b.String() + "there is more of this kind: ferrule pins diff " + s.Name + "\n"
+			}
+			fmt.Fprintf(&b, "! %s: %s\n", visibleLine(e.Tool, 128), visibleLine(line, 400))
+		}
+	}
+	return b.String()
 }
 
 // asking says why a person is asked.

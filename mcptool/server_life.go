@@ -278,6 +278,7 @@ func (s *server) status() Status {
 			st.Server += " " + v
 		}
 		st.Server = s.hub.scrub(st.Server)
+		st.Instructions = s.hub.scrub(s.said.instructions)
 	}
 	return st
 }

@@ -101,10 +101,11 @@ type pinRow struct {
 	Rejected string    `json:"rejected,omitempty"`
 	RenameOf string    `json:"rename_of,omitempty"`
 	Findings []string  `json:"findings,omitempty"`
+	Content  []remark  `json:"content,omitempty"` // what reads like an attempt to steer a model
 }
 
-func pinRowOf(server string, t *mcptool.Pin) pinRow {
-	return pinRow{server, t.Tool, string(t.State), t.Digest, t.Since, t.By, t.Why, t.Rejected, t.RenameOf, t.Findings}
+func pinRowOf(server string, t *mcptool.Pin, found []remark) pinRow {
+	return pinRow{server, t.Tool, string(t.State), t.Digest, t.Since, t.By, t.Why, t.Rejected, t.RenameOf, t.Findings, found}
 }
 
 // listPins lists those of all servers, or of one.
@@ -117,10 +118,16 @@ func (p *program) listPins(only string) error {
 		p.complain("ferrule: " + err.Error())
 	}
 	all = slices.DeleteFunc(all, func(s mcptool.Pinned) bool { return only != "" && only != s.Server })
+	look, err := p.finder()
+	if err != nil {
+		return err
+	}
 	rows := []pinRow{}
+	found := make(map[string][]remark)
 	for _, s := range all {
+		found[s.Server] = remarksOf(look, &s)
 		for i := range s.Tools {
-			rows = append(rows, pinRowOf(s.Server, &s.Tools[i]))
+			rows = append(rows, pinRowOf(s.Server, &s.Tools[i], slices.DeleteFunc(slices.Clone(found[s.Server]), func(r remark) bool { return r.Tool != s.Tools[i].Tool })))
 		}
 	}
 	switch {
@@ -133,8 +140,12 @@ func (p *program) listPins(only string) error {
 		return nil
 	case only != "":
 		p.printTable(append([][]string{{"TOOL", "STATE", "BY", "WHY"}}, pinCells(rows)...))
+		p.printRemarks(only, found[only])
 	default:
 		p.printPinned(all)
+		for _, s := range all {
+			p.printRemarks(s.Server, found[s.Server])
+		}
 	}
 	return nil
 }
@@ -227,11 +238,18 @@ func (p *program) pinsDiffCommand() *cobra.Command {
 				p.printf("%s: all tools are as they were accepted\n", known.Server)
 				return nil
 			}
+			look, err := p.finder()
+			if err != nil {
+				return err
+			}
 			for i := range chosen {
 				t := &chosen[i]
 				p.printf("%s: %s%s\n", mcptool.Visible(t.Tool), t.State, prefixed(": ", t.Why))
 				for line := range strings.Lines(cmp.Or(t.Diff(), "as it was accepted\n")) {
 					p.printf("    %s\n", strings.TrimRight(line, "\n"))
+				}
+				for _, r := range lookAt(look, t.Definition()) {
+					p.printf("  ! %s\n", r)
 				}
 			}
 			if !slices.ContainsFunc(chosen, func(t mcptool.Pin) bool { return t.Now != nil }) {

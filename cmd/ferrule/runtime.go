@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -110,6 +111,10 @@ func (p *program) host(ctx context.Context, o hosting) (h *host, err error) {
 	if rt.Secrets, err = vaultOf(c); err != nil {
 		return h, &status{statusUsage, err}
 	}
+	if rt.Guard, err = guardOf(c); err != nil {
+		return h, &status{statusUsage, err}
+	}
+	h.hub.Look = func(definition json.RawMessage) []string { return pointOut(rt.Guard.Finder())(definition) }
 	state, err := p.state(ctx, h, o.looks)
 	if err != nil {
 		return h, err

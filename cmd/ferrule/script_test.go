@@ -219,6 +219,7 @@ func nameless(text string) string {
 	text = regexp.MustCompile(`\bt?[0-9a-f]{32}\b`).ReplaceAllString(text, "SHOWN")
 	text = regexp.MustCompile(`\br[\w-]{11}(,? +bank__)`).ReplaceAllString(text, "RULE$1")   // of trust: bound to the folder
 	text = regexp.MustCompile(`\bby rule r[\w-]{11}`).ReplaceAllString(text, "by rule RULE") // which may end with a -
+	text = regexp.MustCompile(`mark="[0-9a-f]{12}"`).ReplaceAllString(text, `mark="MARK"`)   // nobody can foresee it
 	text = regexp.MustCompile(`"took_ms":\d+`).ReplaceAllString(text, `"took_ms":0`)
 	text = regexp.MustCompile(`\b[A-Z2-7]{26}\b`).ReplaceAllString(text, "WRITER")
 	text = regexp.MustCompile(`\bq[\w-]{16}([^\w-]|$)`).ReplaceAllString(text, "QUESTION$1")

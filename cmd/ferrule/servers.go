@@ -54,8 +54,9 @@ type standing struct {
 	Faults      []string `json:"faults,omitempty"` // what it did wrong, the last first
 	Paused      string   `json:"paused,omitempty"` // why it is not asked now
 	Isolation   string   `json:"isolation,omitempty"`
-	Rules       []string `json:"rules,omitempty"` // what the configuration says of its calls, KEY: VALUE
-	Notes       []string `json:"notes,omitempty"` // what of that does nothing
+	Rules       []string `json:"rules,omitempty"`   // what the configuration says of its calls, KEY: VALUE
+	Notes       []string `json:"notes,omitempty"`   // what of that does nothing
+	Content     []remark `json:"content,omitempty"` // what was found in what its tools say
 }
 
 func standingOf(s mcptool.Status) standing {
@@ -63,7 +64,7 @@ func standingOf(s mcptool.Status) standing {
 		s.Name, s.State, s.Era, s.Server, s.Tools, s.Restarts, s.Why, s.Login,
 		[]absent{},
 		s.Faults,
-		s.Paused, s.Isolation, nil, s.Notes,
+		s.Paused, s.Isolation, nil, s.Notes, nil,
 	}
 	for _, q := range s.Quarantined {
 		one.Quarantined = append(one.Quarantined, absent{q.Tool, q.Why})
@@ -80,6 +81,9 @@ func (p *program) listServers(ctx context.Context) error {
 		for i, s := range h.servers() {
 			one := standingOf(s)
 			one.Rules = h.config.Servers[i].Rules()
+			if known, err := h.hub.Pinned(s.Name); err == nil {
+				one.Content = remarksOf(h.rt.Guard.Finder(), &known)
+			}
 			list = append(list, one)
 		}
 		switch {
@@ -109,6 +113,9 @@ func (p *program) listServers(ctx context.Context) error {
 		p.printTable(rows)
 		for _, s := range list {
 			p.printRules(s)
+			if n := len(s.Content); n > 0 {
+				p.printf("%s: what its tools say has %s (the worst: %s): ferrule pins show %s\n", s.Name, plural(int64(n), "finding", "findings"), worst(s.Content), s.Name)
+			}
 		}
 		return nil
 	})

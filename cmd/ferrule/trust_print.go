@@ -120,6 +120,14 @@ func (p *program) printFindings(s *trustScreen, all bool, more string) {
 		}
 	}
 	found := len(lines)
+	for i := range s.Tools {
+		t := &s.Tools[i]
+		for _, r := range t.Content {
+			lines = append(lines, fmt.Sprintf("? %s: %s", mcptool.Visible(t.Tool), terminal.Brief(r.String(), maxFindingText)))
+		}
+		t.seen = t.seen && (all || len(lines) <= maxTrustFindings || len(t.Content) == 0)
+	}
+	steering := len(lines) > found
 	for _, a := range s.Unusable {
 		lines = append(lines, fmt.Sprintf("%s cannot be offered: %s", terminal.Brief(a.Name, 128), terminal.Brief(a.Why, maxFindingText)))
 	}
@@ -133,6 +141,9 @@ func (p *program) printFindings(s *trustScreen, all bool, more string) {
 			break
 		}
 		p.printf("%s\n", line)
+	}
+	if steering {
+		p.printf("What has a ? reads like an attempt to steer a model: nothing is decided by that, so read it.\n")
 	}
 	if found > 0 {
 		p.printf("What has a ! is allowed only by its name (these); ferrule pins diff %s shows it.\n", s.Server)

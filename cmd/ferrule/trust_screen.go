@@ -54,7 +54,8 @@ type trustedTool struct {
 	Destroys bool             `json:"destroys"` // it says so
 	State    mcptool.PinState `json:"state"`
 	Findings []string         `json:"findings"`
-	Tokens   int              `json:"tokens"` // of its definition, about
+	Content  []remark         `json:"content,omitempty"` // what reads like an attempt to steer a model; it decides nothing
+	Tokens   int              `json:"tokens"`            // of its definition, about
 	// Stands is what becomes of its calls: allowed, asked for, denied, by arguments; or
 	// that it is left out, or not offered. Rule says by which rule.
 	Stands      string `json:"stands"`
@@ -153,6 +154,7 @@ func (t *trustee) fill(s *trustScreen, grants map[string][]policy.Grant) {
 			one.Findings = []string{"it is new to the server, and was not accepted yet"}
 		}
 		one.read(pin.Definition())
+		one.Content = lookAt(t.h.rt.Guard.Finder(), pin.Definition())
 		if r, ok := offered[pin.Tool]; ok && r.Info.Pin == pin.Key {
 			one.Name = r.Name
 			one.Reads = one.Reads && pin.State == mcptool.PinAccepted && len(one.Findings) == 0 && r.Info.Claims.ReadOnly

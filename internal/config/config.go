@@ -47,6 +47,7 @@ type Config struct {
 	// Servers are MCP servers, in the order of the file.
 	Servers []Server
 	Listen  Listen
+	Content content
 }
 
 // Policy says what may run.

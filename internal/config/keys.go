@@ -28,6 +28,7 @@ func parse(name, dir string, text []byte) (*Config, error) {
 	c := &Config{}
 	if root := r.tree(text); root != nil {
 		r.root(root, c)
+		r.sanitized(root, c)
 		_, secrets := child(root, "secrets")
 		r.promised(secrets)
 	}
@@ -76,6 +77,8 @@ func (r *reader) root(n *yaml.Node, c *Config) {
 			r.tools(v, &c.Tools)
 		case "sandbox":
 			r.sandbox(v, &c.Sandbox)
+		case "content":
+			r.content(v, &c.Content)
 		default:
 			if !empty(v) {
 				r.fault(v, "%s: not built yet: nothing would act on it, so leave it out or empty", key)

@@ -14,7 +14,7 @@ import (
 
 // ruleKeys are the keys of a server that say what it may do and how much.
 func ruleKeys() []string {
-	return []string{"env_pass", "claims", "isolate", "calls_per_minute", "argument_bytes", "result_bytes", "breaker"}
+	return []string{"env_pass", "claims", "isolate", "calls_per_minute", "argument_bytes", "result_bytes", "breaker", "sanitize", "fail_closed"}
 }
 
 // serverRule reads one of ruleKeys.
@@ -34,6 +34,10 @@ func (r *reader) serverRule(key string, v *yaml.Node, what string, s *Server) {
 		s.ResultBytes = r.size(v, what)
 	case "breaker":
 		r.breaker(v, what, s)
+	case "sanitize":
+		s.Sanitize = r.word(v, what, ways()...)
+	case "fail_closed":
+		s.FailClosed = new(r.yes(v, what))
 	}
 }
 
@@ -298,7 +302,7 @@ func (s Server) rulePairs(dir string) (list []string) {
 	case breaker != nil:
 		add("breaker", "{"+strings.Join(breaker, ", ")+"}")
 	}
-	return list
+	return append(list, s.contentPairs()...)
 }
 
 func claimPairs(c tool.Claims) (list []string) {

@@ -32,6 +32,7 @@ func TestServerRules(t *testing.T) {
 			Read: []string{filepath.Join(dir, "lib"), "/opt/x"}, Write: []string{"/var/x"}, Memory: 1 << 30, Processes: 20,
 		},
 		CallsPerMinute: 60, ArgumentBytes: 64 << 10, ResultBytes: 1 << 20, BreakerAfter: 3, BreakerPause: time.Minute,
+		Sanitize: "strip+wrap", FailClosed: new(true),
 	}
 	for name, s := range map[string]config.Server{
 		"all":                all,

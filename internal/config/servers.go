@@ -68,6 +68,10 @@ type Server struct {
 	BreakerAfter int
 	BreakerPause time.Duration
 	BreakerOff   bool
+	// Sanitize is what is done to what its tools return, FailClosed whether what
+	// something was found in is withheld; "" and nil: as content says.
+	Sanitize   string
+	FailClosed *bool
 	// Line and Column are where it stands in the file.
 	Line, Column int
 }
