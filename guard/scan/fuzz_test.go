@@ -73,7 +73,7 @@ func TestVerdicts(t *testing.T) {
 			pieces = append(pieces, text)
 		}
 	}
-	for range 400 {
+	for range 150 {
 		var text []byte
 		for range 1 + rnd.IntN(4) {
 			piece := pieces[rnd.IntN(len(pieces))]

@@ -29,7 +29,9 @@ func eachInvisible(text []byte, fn func(start, end int, rule string)) {
 		}
 		r, size := utf8.DecodeRune(text[i:])
 		if !invisible(r) {
-			before = r
+			if before = r; size == 1 {
+				before = broken
+			}
 			i += size
 			continue
 		}
@@ -45,13 +47,19 @@ func eachInvisible(text []byte, fn func(start, end int, rule string)) {
 		}
 		after := rune(0)
 		if i < len(text) {
-			after, _ = utf8.DecodeRune(text[i:])
+			if after, size = utf8.DecodeRune(text[i:]); size == 1 && after == utf8.RuneError {
+				after = broken
+			}
 		}
-		if !c.needed(before, after) {
+		// Broken bytes on both sides might become another such character.
+		if !c.needed(before, after) && (before != broken || after != broken) {
 			fn(start, i, c.rule(before, after))
 		}
 	}
 }
+
+// broken is no character, but a byte of none.
+const broken rune = -1
 
 // census is what a run of invisible characters is made of.
 type census struct {
