@@ -179,7 +179,7 @@ func (c *flowCall) take(e *audit.Entry) {
 // the flow's.
 func (c *flowCall) decide(e *audit.Entry) {
 	var v flow.Verdict
-	if err := json.Unmarshal(flowText(e), &v); err == nil && (len(v.Flows) > 0 || len(v.Copied) > 0 || v.Refused != "") {
+	if err := json.Unmarshal(e.Flow, &v); err == nil && (len(v.Flows) > 0 || len(v.Copied) > 0 || v.Refused != "") {
 		c.Said = &v
 	}
 	byFlow := e.By == string(policy.ByFlow)
@@ -197,8 +197,8 @@ func (c *flowCall) end(e *audit.Entry) {
 	if r := e.Result; r != nil && r.IsError {
 		c.Ended = cmp.Or(r.Kind, "failed")
 	}
-	var n noted
-	if err := json.Unmarshal(flowText(e), &n); err == nil && len(flowText(e)) > 0 {
+	var n flow.Noted
+	if err := json.Unmarshal(e.Flow, &n); err == nil {
 		c.Untrusted, c.Sensitive = n.Untrusted, n.Sensitive
 		if from := tool.WireName(n.Source, n.Tool); n.Tool != "" && from != c.Tool && n.Tool != c.Tool {
 			c.From = from
@@ -266,10 +266,3 @@ func (p *program) flowSessions(ctx context.Context, s *store.Store) error {
 	p.printf("\nferrule flow SESSION shows one.\n")
 	return nil
 }
-
-type noted struct {
-	Source, Tool         string
-	Untrusted, Sensitive bool
-}
-
-func flowText(*audit.Entry) json.RawMessage { return nil }

@@ -72,7 +72,7 @@ func (w *oauthWorld) configure(login string) {
 	if err := os.WriteFile(filepath.Join(w.dir, "cs"), []byte("hunter2-of-the-client\n"), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
-	write(w.t, filepath.Join(w.dir, "ferrule.yaml"), fmt.Sprintf("policy: {allow: [s__leak, s__write, \"source:s\"]}\nsecrets: {cs: {file: cs}}\nservers: {s: {url: %q%s}}\n", w.mcp.URL+"/mcp", login))
+	write(w.t, filepath.Join(w.dir, "ferrule.yaml"), fmt.Sprintf("policy: {allow: [s__leak, s__write, s__read, \"source:s\"]}\nsecrets: {cs: {file: cs}}\nservers: {s: {url: %q%s}}\n", w.mcp.URL+"/mcp", login))
 }
 
 func answerJSON(out http.ResponseWriter, code int, v any) {

@@ -75,7 +75,7 @@ func decodeRun(src, buf []byte) (text []byte, size int, name string) {
 		line++
 	}
 	if !readable(text) {
-		return nil, 0, ""
+		return text, 0, "" // the room that was made for it can be used again
 	}
 	for pad := 0; end < len(src) && src[end] == '=' && pad < 3; pad++ {
 		end++

@@ -108,6 +108,11 @@ func (p *pass) apart(src []byte) {
 				at -= 2
 			}
 			p.try(src, at)
+			end := at // of a long run there is nothing more to be found
+			for end+2 < len(src) && src[end+1] == src[at+1] && single(src, end+2) {
+				end += 2
+			}
+			i = max(i, end-far)
 		}
 	}
 }

@@ -15,11 +15,12 @@ type pass struct {
 
 	segs    []segment
 	decoded []run
-	found   []encoded // runs to be decoded, of the text that is read and of those around it
-	buf     []byte    // to decode into
-	depth   int       // of decoding
-	goesOn  bool      // the text began before the window
-	unseen  bool      // something was invisible
+	found   []encoded          // runs to be decoded, of the text that is read and of those around it
+	buf     []byte             // to decode into
+	bufs    [depths + 1][]byte // what is decoded at each depth
+	depth   int                // of decoding
+	goesOn  bool               // the text began before the window
+	unseen  bool               // something was invisible
 	// foreignSeen: not all of the normalised text is ASCII.
 	foreignSeen bool
 }
@@ -126,9 +127,13 @@ func (p *pass) decode(src []byte, e encoded) int {
 		p.space(' ')
 		return e.end
 	}
-	text, _, name := decodeAt(src, e.start, nil)
+	buf := &p.bufs[min(p.depth, depths)]
+	text, _, name := decodeAt(src, e.start, (*buf)[:0])
 	if e.name != "" {
-		text, _, name = decodeRun(src[e.start:], nil)
+		text, _, name = decodeRun(src[e.start:], (*buf)[:0])
+	}
+	if cap(text) > cap(*buf) {
+		*buf = text
 	}
 	start := len(p.text)
 	word, mixed := p.word, p.mixed

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"sync"
+	"unicode/utf8"
 )
 
 // A text is read in windows, whether it comes whole or in pieces: so both find
@@ -15,6 +16,7 @@ const (
 // and says of every text that it could not finish.
 type Scanner struct {
 	engine func() *engine
+	own    bool      // there are rules that are not the default ones
 	pool   sync.Pool // of *scratch
 }
 
@@ -31,7 +33,7 @@ func New(own ...Rule) (*Scanner, error) {
 		}
 		parsed = append(parsed, c)
 	}
-	return &Scanner{engine: engineWith(parsed)}, nil
+	return &Scanner{engine: engineWith(parsed), own: len(own) > 0}, nil
 }
 
 // Scan finds in a text. It allocates nothing where it finds nothing. What it
@@ -45,6 +47,9 @@ func (s *Scanner) scan(text []byte, definition bool) []Finding {
 	if s.engine == nil {
 		return []Finding{{Rule: noRules, Family: Unfinished, End: len(text)}}
 	}
+	if s.tooShort(text) {
+		return nil
+	}
 	w := s.scratch(definition)
 	defer s.pool.Put(w)
 	var found []Finding
@@ -53,6 +58,23 @@ func (s *Scanner) scan(text []byte, definition bool) []Finding {
 	}
 	return found
 }
+
+// tooShort reports whether nothing can be found in a text: of the default rules none
+// is so short, and nothing in it is invisible.
+func (s *Scanner) tooShort(text []byte) bool {
+	if len(text) > shortest || s.own {
+		return false
+	}
+	for _, b := range text {
+		if b >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// shortest is how many bytes of plain letters no default rule looks at.
+const shortest = 4
 
 func (s *Scanner) scratch(definition bool) *scratch {
 	w, ok := s.pool.Get().(*scratch)
