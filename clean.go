@@ -20,7 +20,7 @@ func (c *call) spoke() bool { return c.entry != nil && (c.ran || c.settled) && c
 // its error.
 func (c *call) cleaned(res tool.Result, n int) tool.Result {
 	g := c.turn.set.guard
-	if s := c.sensitivity(&res); !c.settled && !g.Accepts(guard.Model, s) { // the journal has none of those
+	if s := c.sensitivity(); !c.settled && !g.Accepts(guard.Model, s) { // the journal has none of those
 		return withheldFrom(res, s, n)
 	}
 	type made struct {
@@ -64,7 +64,7 @@ func (c *call) unsafe(why string) tool.Result {
 }
 
 // sensitivity is that of a result: of a page, that of what it is a page of.
-func (c *call) sensitivity(res *tool.Result) tool.Sensitivity {
+func (c *call) sensitivity() tool.Sensitivity {
 	if c.origin != nil {
 		return c.origin.Sensitivity
 	}

@@ -158,7 +158,7 @@ func (c *call) flowNote(res tool.Result) {
 		return
 	}
 	set, f := c.turn.set, &c.turn.view.session.conv.flows
-	if len(res.Content) == 0 && (res.Err == nil || saidByUs(res.Err)) || !set.guard.Accepts(guard.Model, c.sensitivity(&res)) {
+	if len(res.Content) == 0 && (res.Err == nil || saidByUs(res.Err)) || !set.guard.Accepts(guard.Model, c.sensitivity()) {
 		return // the model reads nothing that the tool said
 	}
 	l := f.ledger.Load()

@@ -296,11 +296,10 @@ func TestResults(t *testing.T) {
 
 func TestLongResults(t *testing.T) {
 	const size = 10 << 20
-	guarded := unguarded() // most are about something else
 	long := func(limit tool.Limit, content ...tool.Content) tool.Result {
 		def := doing(readerTool("read"), func(context.Context, tool.Args) (tool.Result, error) { return tool.Result{Content: content}, nil })
 		def.Limit = limit
-		return callOne(t, &ferrule.Runtime{Guard: guarded}, def, "")
+		return callOne(t, &ferrule.Runtime{Guard: unguarded()}, def, "")
 	}
 	t.Run("O4 10 MB are cut, and the model is told", func(t *testing.T) {
 		res := long(tool.Limit{}, tool.Text(strings.Repeat("ab", size/2)))
@@ -343,11 +342,20 @@ func TestLongResults(t *testing.T) {
 			t.Errorf("blocks %v", res)
 		}
 	})
-	t.Run("O8 10 MB of text cost no full copy", func(t *testing.T) {
-		block := tool.Text(strings.Repeat("a ", size/2))
-		guarded = nil
-		defer func() { guarded = unguarded() }()
+	t.Run("O8 what is looked through costs no full copy", func(t *testing.T) {
+		const size = 2 << 20
 		callOne(t, &ferrule.Runtime{}, fixed("warm", sayText("the rules are made once for all")), "")
+		def := fixed("read", sayText(strings.Repeat("plain text ", size/11)))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		res := callOne(t, &ferrule.Runtime{}, def, "")
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n >= size || res.Err != nil {
+			t.Errorf("cost %d kB", n>>10)
+		}
+	})
+	t.Run("O8 10 MB of text cost no full copy", func(t *testing.T) {
+		block := tool.Text(strings.Repeat("a", size))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		res := long(tool.Limit{}, block)
@@ -409,7 +417,7 @@ func TestLongResults(t *testing.T) {
 		def := doing(readerTool("read"), func(context.Context, tool.Args) (tool.Result, error) {
 			return tool.Result{}, errors.New(strings.Repeat("a", size))
 		})
-		res := callOne(t, &ferrule.Runtime{}, def, "")
+		res := callOne(t, &ferrule.Runtime{Guard: unguarded()}, def, "")
 		wantFailure(t, res, tool.Failed, "")
 		if len(res.String()) > 64_200 {
 			t.Errorf("the model reads %d bytes", len(res.String()))

@@ -20,7 +20,7 @@ func (c *cleaner) inJSON(raw json.RawMessage) (clean json.RawMessage, changed bo
 		}
 		end := endOfString(raw, at)
 		var text string
-		if !(c.values && isName(raw, end)) && json.Unmarshal(raw[at:end], &text) == nil {
+		if (!c.values || !isName(raw, end)) && json.Unmarshal(raw[at:end], &text) == nil {
 			b := []byte(text)
 			left := c.strip(b, c.how.strips() && len(c.scanner.Scan(b)) > 0)
 			if !bytes.Equal(left, b) {

@@ -33,9 +33,9 @@ const (
 // item is one result that arguments may be copied from.
 type item struct {
 	place
-	call                         string
-	untrusted, sensitive, secret bool
-	at                           []string // hosts and addresses the call went to
+	call                 string
+	untrusted, sensitive bool
+	at                   []string // hosts and addresses the call went to
 
 	original, text string // as it was, and in its form; "": forgotten
 	sieve          sieve  // of text; nil: nobody has needed it
@@ -112,7 +112,7 @@ func (x *index) read(n *item, text string) {
 		if x.now.n >= maxMarks {
 			x.old, x.now = x.now, marks{}
 		}
-		x.now.put(hashOf(all[at:at+gram]), mark{number, uint32(at)}) //nolint:gosec // below maxRead and what is decoded of it
+		x.now.put(hashOf(all[at:at+gram]), mark{number, uint32(at)})
 	}
 }
 

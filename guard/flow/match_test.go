@@ -171,9 +171,11 @@ func TestMarks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var m marks
 		want := map[uint64]mark{}
-		keys := rapid.Custom(func(t *rapid.T) uint64 { return rapid.Uint64Range(0, 2000).Draw(t, "key")<<rapid.SampledFrom([]int{0, 9, 40}).Draw(t, "by") | 1 })
+		keys := rapid.Custom(func(t *rapid.T) uint64 {
+			return rapid.Uint64Range(0, 2000).Draw(t, "key")<<rapid.SampledFrom([]int{0, 9, 40}).Draw(t, "by") | 1
+		})
 		for i, key := range rapid.SliceOfN(keys, 0, 1000).Draw(t, "keys") {
-			at := mark{uint32(i), uint32(2 * i)} //nolint:gosec // small
+			at := mark{uint32(i), uint32(2 * i)}
 			m.put(key, at)
 			want[key] = at
 		}
