@@ -109,7 +109,7 @@ func TestAllocatedForPages(t *testing.T) {
 	for name, part := range map[string]string{"of lines": strings.Repeat("0123456789abcdef0123456789 abcd\n", 1<<20/32), "of one line": strings.Repeat("0123456789abcdef0123456789 abcde", 1<<20/32)} {
 		store := &durable.Memory{Max: 1 << 30}
 		rt := &ferrule.Runtime{Blobs: store}
-		handle, err := store.Put(t.Context(), policy.Digest("", "p", "s"), durable.Note{Tool: "log"}, slices.Repeat([]string{part}, 64)...)
+		handle, err := store.Put(t.Context(), policy.Digest("", "p", "s"), durable.Note{Tool: "log", Trust: tool.Own}, slices.Repeat([]string{part}, 64)...)
 		if err != nil {
 			t.Fatal(err)
 		}
