@@ -85,7 +85,7 @@ func (j *judgement) mayCarry() bool {
 	}
 	return slices.ContainsFunc(j.all, func(l leaf) bool {
 		return len(j.private) > 0 && len(l.value) >= minExact || len(l.value) >= minRun && !path(l.value) ||
-			standsOut(l.value) || slices.ContainsFunc(strings.FieldsFunc(l.value, func(r rune) bool { return r < 0x80 && endsWord(byte(r)) }), standsOut)
+			standsOut(l.value) || slices.ContainsFunc(strings.FieldsFunc(l.value, unicode.IsSpace), standsOut)
 	})
 }
 
