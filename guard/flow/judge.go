@@ -50,15 +50,28 @@ const (
 
 // leaks are where the content came from that would leave with the call.
 func (j *judgement) leaks(v *Verdict, copies []copied) []place {
-	var all []*item
-	for _, c := range copies {
-		if c.from.sensitive || !j.ownSource(c.from) && (j.far == told || j.somewhere() || c.carries()) {
+	var all, pieces []*item
+	size, closely := 0, j.far == told || j.somewhere()
+	for i, c := range copies {
+		switch {
+		case c.from.sensitive, !j.ownSource(c.from) && (closely || c.carries()):
 			all = append(all, c.from)
+		case !j.ownSource(c.from) && !path(c.value):
+			pieces = append(pieces, c.from)
+			if i == 0 || copies[i-1].value != c.value || copies[i-1].start != c.start { // else it is the same, from elsewhere
+				size += c.end - c.start
+			}
 		}
+	}
+	if size >= maxPieces {
+		all = append(all, pieces...)
 	}
 	j.leads = links(j.all)
 	return placesOf(append(all, j.steered(v)...))
 }
+
+// maxPieces is how many bytes of words, together, are content.
+const maxPieces = 4 * minRun
 
 // steered are the untrusted results that a destination was taken from, however
 // short it is: then strangers chose where the call goes, and that is not content
@@ -74,7 +87,7 @@ func (j *judgement) steered(v *Verdict) []*item {
 		}
 		folded := fold(d.value, nil).text
 		for _, n := range slices.Backward(j.found.items) {
-			if !n.untrusted || n.original == "" || slices.Contains(n.at, d.value) || !j.chosen(d, n) {
+			if !n.untrusted || n.original == "" || slices.Contains(n.at, d.value) || !j.chosen(d, n, i >= len(j.to)) {
 				continue
 			}
 			if n.plain && len(folded) >= minExact && !n.may(folded) || !wordIn(n.original, d.value) {

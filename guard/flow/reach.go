@@ -53,18 +53,21 @@ func leadsAway(d destination) bool { return d.outside || !d.guess && !path(d.val
 
 // chosen reports whether a destination that stands in a result was chosen by who
 // wrote that: an address outside always, also by the server that is called; a name
-// or a number that only means something at the server that gave it is not.
-func (j *judgement) chosen(d destination, by *item) bool {
+// or a number that only means something at the server that gave it is not, nor is a
+// link in content that is on its way back there.
+func (j *judgement) chosen(d destination, by *item, content bool) bool {
 	own := by.source != "" && by.source == j.r.Source.Name
 	switch {
+	case content && own && j.far == assumed && !j.somewhere():
+		return false
 	case d.outside:
 		return true
 	case j.far == told:
 		return !own || !d.guess || !path(d.value) // an argument that nobody calls a destination
 	case !leadsAway(d):
 		return false
-	case account(d.value) && word(d.key, partyWords):
-		return true
+	case word(d.key, partyWords):
+		return !own || account(d.value)
 	}
 	return !own && len(d.value) >= minExact
 }
@@ -84,7 +87,7 @@ func (j *judgement) mayCarry() bool {
 		return true
 	}
 	return slices.ContainsFunc(j.all, func(l leaf) bool {
-		return len(j.private) > 0 && len(l.value) >= minExact || len(l.value) >= minRun && !path(l.value) ||
+		return len(j.private) > 0 && len(l.value) >= minExact || len(l.value) >= minRun && !path(l.value) || len(encoded(l.value)) > 0 ||
 			standsOut(l.value) || slices.ContainsFunc(strings.FieldsFunc(l.value, unicode.IsSpace), standsOut)
 	})
 }
@@ -101,22 +104,27 @@ func standsOut(s string) bool {
 }
 
 // path reports whether a value names a file here. What may be a host is none:
-// //host/x, \\host\x, host.example/x, host:x.
+// //host/x, \\host\x, host.example/x, host:x; nor is text behind a /.
 func path(s string) bool {
-	if len(s) > 4<<10 || strings.HasPrefix(s, "//") || strings.HasPrefix(s, `\\`) || strings.Contains(s, "://") || strings.ContainsFunc(s, unicode.IsControl) {
+	if len(s) > maxPath || strings.HasPrefix(s, "//") || strings.HasPrefix(s, `\\`) || strings.Contains(s, "://") || strings.ContainsFunc(s, unicode.IsControl) {
 		return false
 	}
-	for _, p := range []string{"/", "~/", "./", "../"} {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == '\\' })
+	if len(strings.Fields(s)) > maxPathWords || slices.ContainsFunc(parts, func(p string) bool { return len(p) > maxPathPart }) {
+		return false
 	}
-	if len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/') {
-		return true
+	if strings.ContainsAny(s[:min(len(s), 1)], "/~.") || len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/') {
+		return strings.ContainsAny(s, `/\`)
 	}
-	first, _, below := strings.Cut(strings.ReplaceAll(s, `\`, "/"), "/")
-	return below && strings.Trim(first, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" && !strings.ContainsFunc(s, unicode.IsSpace)
+	return len(parts) > 1 && strings.Trim(parts[0], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" && !strings.ContainsFunc(s, unicode.IsSpace)
 }
+
+// What a path has at most: bytes, bytes between separators, and words.
+const (
+	maxPath      = 1 << 10
+	maxPathPart  = 64
+	maxPathWords = 4
+)
 
 // host reports whether a value begins with a host, by the end of that. Many of those
 // are endings of files as well; these are not.

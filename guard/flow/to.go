@@ -266,7 +266,7 @@ func contentWords(w string) bool {
 		"day", "month", "year", "time", "start", "end", "begin", "until", "since", "deadline", "duration", "limit", "count", "page",
 		"offset", "sort", "order", "query", "q", "search", "filter", "format", "lang", "language", "locale", "timezone", "permission",
 		"role", "priority", "status", "state", "type", "kind", "color", "colour", "label", "tag", "password", "passphrase", "secret",
-		"token", "key", "reason", "old", "new", "recurring", "attachment", "review", "rating", "answer":
+		"token", "key", "reason", "old", "new", "recurring", "attachment", "review", "rating", "answer", "thought", "observation":
 		return true
 	}
 	return false
