@@ -52,9 +52,9 @@ func (j *judgement) places() []destination {
 func leadsAway(d destination) bool { return d.outside || !d.guess && !path(d.value) && d.key != "" }
 
 // chosen reports whether a destination that stands in a result was chosen by who
-// wrote that: an address outside always, also by the server that is called; a name
-// or a number that only means something at the server that gave it is not, nor is a
-// link in content that is on its way back there.
+// wrote that: an address outside always, also by the server that is called. A name or
+// a number that means something at that server alone was not where the server
+// itself gave it, nor was a link in content that is on its way back there.
 func (j *judgement) chosen(d destination, by *item, content bool) bool {
 	own := by.source != "" && by.source == j.r.Source.Name
 	switch {
@@ -66,10 +66,35 @@ func (j *judgement) chosen(d destination, by *item, content bool) bool {
 		return !own || !d.guess || !path(d.value) // an argument that nobody calls a destination
 	case !leadsAway(d):
 		return false
-	case word(d.key, partyWords):
-		return !own || account(d.value)
+	case account(d.value) && word(d.key, partyWords):
+		return true
 	}
-	return !own && len(d.value) >= minExact
+	return (len(d.value) >= minExact || word(d.key, peopleWords)) && (!own || !j.given(d.value))
+}
+
+// given reports whether the server that is called has given a name: it stands by
+// itself in a result, as the entry of a list, a line or the value of a field. What
+// stands only within a sentence was written by somebody.
+func (j *judgement) given(name string) bool {
+	return slices.ContainsFunc(j.found.items, func(n *item) bool {
+		if n.source != j.r.Source.Name {
+			return false
+		}
+		for from := 0; ; {
+			i := strings.Index(n.original[from:], name)
+			if i < 0 {
+				return false
+			}
+			i += from
+			before := strings.TrimRight(n.original[max(0, i-16):i], " ")
+			behind := strings.TrimLeft(n.original[i+len(name):min(len(n.original), i+len(name)+16)], " ")
+			if (before == "" || strings.ContainsAny(before[len(before)-1:], "\n\t\"'[{(|>:=,#@*-")) &&
+				(behind == "" || strings.ContainsAny(behind[:1], "\n\r\t\"']}|<,;:(")) {
+				return true
+			}
+			from = i + 1
+		}
+	})
 }
 
 // carries reports whether what was copied is content, or leads outside, whatever
@@ -169,11 +194,21 @@ func key(s string) bool {
 		strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_-+="+capitals+digits) == ""
 }
 
-// partyWords are names of arguments for who gets something.
+// partyWords are names of arguments for who gets something: the number of an account
+// counts there.
 func partyWords(w string) bool {
 	switch w {
 	case "to", "recipient", "receiver", "cc", "bcc", "addressee", "account", "iban", "bic", "payee", "beneficiary", "phone", "mobile",
 		"contact", "wallet", "merchant", "vendor", "supplier", "destination", "target":
+		return true
+	}
+	return false
+}
+
+// peopleWords are those of them that say nothing else, so that a short name counts.
+func peopleWords(w string) bool {
+	switch w {
+	case "recipient", "receiver", "cc", "bcc", "addressee", "payee", "beneficiary", "invitee", "attendee", "participant", "collaborator":
 		return true
 	}
 	return false
