@@ -146,12 +146,12 @@ func endsWord(c byte) bool {
 // say where they stand in it.
 func (m *matcher) runs(text string) []hit {
 	var hits []hit
-	next, out := 0, leaving()
+	next := 0
 	var h uint64
 	for i := range len(text) {
 		h = h*base + uint64(text[i]) + 1
 		if i >= gram {
-			h -= out * (uint64(text[i-gram]) + 1)
+			h -= base16 * (uint64(text[i-gram]) + 1)
 		}
 		begin := i - gram + 1
 		if begin < next {
