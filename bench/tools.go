@@ -11,11 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"github.com/ferrule-dev/ferrule/builtin"
 	"github.com/ferrule-dev/ferrule/sandbox"
 	"github.com/ferrule-dev/ferrule/shell"
 	"github.com/ferrule-dev/ferrule/tool"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // builtinTimes measures what the tools that come with Ferrule cost, in time that
