@@ -177,7 +177,7 @@ func (c *call) sieve(o *outflow, l *lease, stream, text string) string {
 
 // passSieved passes on what was held back. The mutex of the outflow is held.
 func (c *call) passSieved(o *outflow, l *lease) {
-	for i := range l.strains {
+	for i := range len(l.sieves) {
 		var text string
 		if l.sieves != nil {
 			s := &l.sieves[i]
