@@ -17,7 +17,15 @@ type way struct {
 	anchors        []string // with borders
 	head, tail     int      // characters of a match before and behind the end of an anchor, at most
 	before, behind []*list  // nearest first
+	// spots says of each anchor where the part that it is of can begin and end;
+	// nil: that is not known. What stands beside that can be tried.
+	spots              [][]spot
+	backwards, onwards func() *probe
 }
+
+// spot is where a part begins and ends, in bytes before and behind the end of an
+// anchor.
+type spot struct{ before, behind int }
 
 // list are words of which one ends at most gap characters away.
 type list struct {
@@ -56,7 +64,9 @@ func ways(re *syntax.Regexp) []way {
 		}
 	}
 	p := places[best]
-	w := way{anchors: p.words, head: lengthOf(subs[:p.last+1]), tail: lengthOf(subs[p.first:])}
+	w := way{anchors: p.words, head: lengthOf(subs[:p.last+1]), tail: lengthOf(subs[p.first:]), spots: p.spots()}
+	w.backwards = sync.OnceValue(func() *probe { return newProbe(subs[:p.first], true) })
+	w.onwards = sync.OnceValue(func() *probe { return newProbe(subs[p.last+1:], false) })
 	free := p.first // what is not taken by a list
 	for _, q := range slices.Backward(findPlaces(subs[:p.first])) {
 		if q.last < free {
@@ -90,50 +100,6 @@ func lengthOf(subs []*syntax.Regexp) (sum int) {
 		sum += n
 	}
 	return sum
-}
-
-// place is a list of words in a concatenation, and from which of its parts.
-type place struct {
-	words       []string
-	cost        float64
-	first, last int
-}
-
-// findPlaces gives the lists of which every match has a word each, in order.
-func findPlaces(subs []*syntax.Regexp) []place {
-	var places []place
-	keep := func(words []string, first, last int) {
-		if words, cost := clean(words); words != nil {
-			places = append(places, place{words, cost, first, last})
-		}
-	}
-	run, from := []string(nil), 0 // what neighbours spell together
-	for i, sub := range subs {
-		words := exact(sub)
-		if words == nil {
-			keep(run, from, i-1)
-			run = nil
-			keep(rarest(conjunction(sub)), i, i)
-			continue
-		}
-		if run == nil {
-			run, from = words, i
-			continue
-		}
-		if joined := cross(run, words); joined != nil {
-			run = joined
-			continue
-		}
-		// Too many: as much of what stands before it as there is room for.
-		keep(run, from, i-1)
-		run = nil
-		for from++; run == nil; from++ {
-			run = exact(&syntax.Regexp{Op: syntax.OpConcat, Sub: subs[from : i+1]})
-		}
-		from--
-	}
-	keep(run, from, len(subs)-1)
-	return places
 }
 
 // rarest gives the list that is least to be found in ordinary text.
@@ -269,6 +235,9 @@ func conjunction(re *syntax.Regexp) [][]string {
 func exact(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase != 0 {
+			return []string{strings.ToLower(string(re.Rune))}
+		}
 		return []string{string(re.Rune)}
 	case syntax.OpWordBoundary:
 		return []string{border}

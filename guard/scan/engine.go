@@ -10,8 +10,8 @@ import (
 type engine struct {
 	rules  []checked
 	ways   []way
-	always []int     // rules that are not found by words
-	owners [][]owner // of a word of the automaton
+	always []int    // rules that are not found by words
+	words  [][]word // of a stem that the automaton finds
 	auto   *automaton
 }
 
@@ -20,12 +20,14 @@ type engine struct {
 type owner struct {
 	way    int
 	border bool
+	spots  []spot // see way
 }
 
 func newEngine(rules []checked) *engine {
 	e := &engine{rules: rules}
 	index := make(map[string]int)
 	var words []string
+	var owners [][]owner
 	room := mostStates
 	for i, r := range rules {
 		for _, w := range r.ways {
@@ -39,21 +41,22 @@ func newEngine(rules []checked) *engine {
 		}
 		for _, w := range r.ways {
 			w.rule = i
-			for _, word := range w.anchors {
+			for i, word := range w.anchors {
 				plain := strings.TrimSuffix(word, border)
 				at, ok := index[plain]
 				if !ok {
 					at = len(words)
 					index[plain] = at
 					words = append(words, plain)
-					e.owners = append(e.owners, nil)
+					owners = append(owners, nil)
 				}
-				e.owners[at] = append(e.owners[at], owner{way: len(e.ways), border: plain != word})
+				owners[at] = append(owners[at], owner{len(e.ways), plain != word, w.spots[i]})
 			}
 			e.ways = append(e.ways, w)
 		}
 	}
-	e.auto = build(words, true)
+	stems := e.stem(words, owners)
+	e.auto = build(stems, true)
 	return e
 }
 

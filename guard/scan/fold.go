@@ -92,6 +92,20 @@ func plainRune(r rune) bool {
 // above in use are, but for compatibility forms.
 const plainRunes = 0x3400
 
+// narrow is what foldRune makes of characters of two bytes.
+var narrow = sync.OnceValue(func() *[narrowRunes]string { //nolint:gochecknoglobals // a table that nothing changes, made when it is needed
+	var all [narrowRunes]string
+	var to []byte
+	for r := range rune(narrowRunes) {
+		to = foldRune(to[:0], r)
+		all[r] = string(to)
+	}
+	return &all
+})
+
+// narrowRunes is where characters of three bytes begin.
+const narrowRunes = 0x800
+
 // plain has a bit for each character below plainRunes.
 var plain = sync.OnceValue(func() *[plainRunes / 64]uint64 { //nolint:gochecknoglobals // a table that nothing changes, made when it is needed
 	var bits [plainRunes / 64]uint64

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 )
@@ -23,8 +24,13 @@ func eachInvisible(text []byte, fn func(start, end int, rule string)) {
 	before := rune(0)
 	for i := 0; i < len(text); {
 		if text[i] < utf8.RuneSelf {
-			before = rune(text[i])
-			i++
+			for i+8 <= len(text) && binary.LittleEndian.Uint64(text[i:])&highest == 0 {
+				i += 8
+			}
+			for i < len(text) && text[i] < utf8.RuneSelf {
+				i++
+			}
+			before = rune(text[i-1])
 			continue
 		}
 		r, size := utf8.DecodeRune(text[i:])

@@ -25,8 +25,8 @@ type pass struct {
 	foreignSeen bool
 }
 
-// hit is a word of the automaton that ends at an offset of the normalised text.
-type hit struct{ word, at int32 }
+// hit is a stem that ends at an offset of the normalised text.
+type hit struct{ stem, at int32 }
 
 // segment says where normalised text from at on comes from: byte by byte from
 // src on, or, where it is one piece, from src to end.
@@ -212,17 +212,37 @@ func (p *pass) foreign(src []byte, i int) int {
 	start := i
 	p.foreignSeen = true
 	for i < len(src) && src[i] >= utf8.RuneSelf {
-		r, size := utf8.DecodeRune(src[i:])
-		if r == utf8.RuneError && size <= 1 || plainRune(r) && (lookAlike(r) == 0 || !p.inLatin(src, i)) {
+		if size := p.asIs(src, i); size > 0 {
 			i += size
 			continue
 		}
 		p.copy(src[start:i])
+		r, size := utf8.DecodeRune(src[i:])
 		p.letter(r, src, i, size)
 		return i + size
 	}
 	p.copy(src[start:i])
 	return i
+}
+
+// asIs is the size of the character at src[i], which is not ASCII, if it reads as
+// it is written, or 0.
+func (p *pass) asIs(src []byte, i int) int {
+	switch c := src[i]; {
+	case 0xe4 <= c && c <= 0xe9 && i+2 < len(src) && !utf8.RuneStart(src[i+1]) && !utf8.RuneStart(src[i+2]):
+		return 3 // Chinese characters, all that begin so
+	case 0xc2 <= c && c <= 0xdf && i+1 < len(src) && !utf8.RuneStart(src[i+1]):
+		r := rune(c&0x1f)<<6 | rune(src[i+1]&0x3f)
+		if !plainRune(r) || lookAlike(r) != 0 && p.inLatin(src, i) {
+			return 0
+		}
+		return 2
+	}
+	r, size := utf8.DecodeRune(src[i:])
+	if r == utf8.RuneError && size <= 1 || plainRune(r) && (lookAlike(r) == 0 || !p.inLatin(src, i)) {
+		return size
+	}
+	return 0
 }
 
 // copy adds text that reads as it is written.

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"unicode/utf8"
 )
@@ -79,18 +80,27 @@ func (w *scratch) window(text []byte, at int, found []Finding) []Finding {
 
 // meet tells the ways that a word may be an anchor of.
 func (w *scratch) meet(h hit) {
-	at := int(h.at)
-	for _, o := range w.engine.owners[h.word] {
-		if !o.border || at == len(w.text) || !letterOrDigit(w.text[at]) {
-			w.consider(&w.engine.ways[o.way], at)
+	words := w.engine.words[h.stem]
+	for i := range words {
+		at, ok := words[i].at(w.text, int(h.at))
+		if !ok {
+			continue
+		}
+		for _, o := range words[i].owners {
+			if !o.border || at == len(w.text) || !letterOrDigit(w.text[at]) {
+				w.consider(&w.engine.ways[o.way], at, o.spots)
+			}
 		}
 	}
 }
 
 // consider looks for the other words of a rule around an anchor. What is near
 // is confirmed together, so that hardly any text is read twice.
-func (w *scratch) consider(v *way, at int) {
+func (w *scratch) consider(v *way, at int, spots []spot) {
 	if w.engine.rules[v.rule].Definitions && !w.definition {
+		return
+	}
+	if !w.may(v, at, spots, quickly) {
 		return
 	}
 	for _, l := range v.before {
@@ -102,6 +112,9 @@ func (w *scratch) consider(v *way, at int) {
 		if !l.auto().has(w.text[at:w.ahead(at, l.gap)]) {
 			return
 		}
+	}
+	if !w.may(v, at, spots, patiently) {
+		return
 	}
 	near := stretch{w.back(at, v.head+1), w.ahead(at, v.tail+1)}
 	d := &w.due[v.rule]
@@ -117,10 +130,24 @@ func (w *scratch) consider(v *way, at int) {
 	}
 }
 
+// may reports whether a rule can match around an anchor that ends at an offset, as
+// far as so many steps tell.
+func (w *scratch) may(v *way, at int, spots []spot, steps int) bool {
+	for _, s := range spots {
+		if lo, hi := at-s.before, at+s.behind; lo >= 0 && hi <= len(w.text) && v.onwards().may(w.text, hi, steps) && v.backwards().may(w.text, lo, steps) {
+			return true
+		}
+	}
+	return len(spots) == 0
+}
+
 // back is the offset n characters before at.
 func (w *scratch) back(at, n int) int {
 	if !w.foreignSeen {
 		return max(0, at-n)
+	}
+	for ; n >= 8 && at >= 8 && binary.LittleEndian.Uint64(w.text[at-8:])&highest == 0; n -= 8 {
+		at -= 8
 	}
 	for ; at > 0 && n > 0; n-- {
 		for at--; at > 0 && !utf8.RuneStart(w.text[at]); at-- {
@@ -133,6 +160,9 @@ func (w *scratch) back(at, n int) int {
 func (w *scratch) ahead(at, n int) int {
 	if !w.foreignSeen {
 		return min(len(w.text), at+n)
+	}
+	for ; n >= 8 && at+8 < len(w.text) && (binary.LittleEndian.Uint64(w.text[at:])|uint64(w.text[at+8]))&highest == 0; n -= 8 {
+		at += 8
 	}
 	for ; at < len(w.text) && n > 0; n-- {
 		for at++; at < len(w.text) && !utf8.RuneStart(w.text[at]); at++ {
