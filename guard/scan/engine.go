@@ -60,27 +60,38 @@ func newEngine(rules []checked) *engine {
 	return e
 }
 
-// builtIn are the rules of this package, and builtInEngine what finds them:
-// made once, when a text is first scanned, as they cost some milliseconds.
+// The rules of this package, and what finds them in texts and in definitions: made
+// once, when one is first scanned, as they cost some milliseconds.
+//
+//nolint:gochecknoglobals // never changed once made
 var (
-	builtIn = sync.OnceValue(func() []checked { //nolint:gochecknoglobals // never changed once made
-		var all []checked
-		for _, r := range defaults() {
-			c, err := parse(r)
-			if err != nil {
-				continue // a test misses what it should have found
-			}
-			all = append(all, c)
-		}
-		return all
-	})
-	builtInEngine = sync.OnceValue(func() *engine { return newEngine(builtIn()) }) //nolint:gochecknoglobals // never changed once made
+	ofTexts          = sync.OnceValue(func() []checked { return parsed(defaults(), false) })
+	ofDefinitions    = sync.OnceValue(func() []checked { return slices.Concat(ofTexts(), parsed(defaults(), true)) })
+	textEngine       = sync.OnceValue(func() *engine { return newEngine(ofTexts()) })
+	definitionEngine = sync.OnceValue(func() *engine { return newEngine(ofDefinitions()) })
 )
 
-// engineWith adds rules of an operator.
-func engineWith(own []checked) func() *engine {
-	if len(own) == 0 {
-		return builtInEngine
+// parsed are rules that look at definitions only, or those that do not.
+func parsed(rules []Rule, definitions bool) (all []checked) {
+	for _, r := range rules {
+		if r.Definitions != definitions {
+			continue
+		}
+		c, err := parse(r)
+		if err != nil {
+			continue // a test misses what it should have found
+		}
+		all = append(all, c)
 	}
-	return sync.OnceValue(func() *engine { return newEngine(slices.Concat(builtIn(), own)) })
+	return all
+}
+
+// finders find the rules of this package and those of an operator.
+func finders(own []checked) (texts, definitions *finder) {
+	if len(own) == 0 {
+		return &finder{engine: textEngine}, &finder{engine: definitionEngine}
+	}
+	both := slices.DeleteFunc(slices.Clone(own), func(r checked) bool { return r.Definitions })
+	return &finder{engine: sync.OnceValue(func() *engine { return newEngine(slices.Concat(ofTexts(), both)) })},
+		&finder{engine: sync.OnceValue(func() *engine { return newEngine(slices.Concat(ofDefinitions(), own)) })}
 }

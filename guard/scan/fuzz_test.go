@@ -43,8 +43,8 @@ func checkVerdicts(t *testing.T, s *Scanner, text []byte) {
 	}
 	var slow reference
 	want := slow.whole(text)
-	w := s.scratch(true)
-	defer s.pool.Put(w)
+	w := s.definitions.scratch()
+	defer s.definitions.pool.Put(w)
 	w.whole(text)
 	if !bytes.Equal(w.text, want) {
 		t.Fatalf("%q: got normalised %q, want %q", text, w.text, want)
@@ -52,7 +52,7 @@ func checkVerdicts(t *testing.T, s *Scanner, text []byte) {
 	if !Finished(found) {
 		return
 	}
-	for _, r := range builtIn() {
+	for _, r := range ofDefinitions() {
 		if want := r.re().Match(slow.text); got[r.ID] != want {
 			t.Errorf("%q: %s: got %v, want %v as in %q", text, r.ID, got[r.ID], want, slow.text)
 		}

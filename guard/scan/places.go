@@ -17,7 +17,7 @@ type place struct {
 // spots says of each word where the parts begin and end, nil where that may be
 // at many places.
 func (p *place) spots() [][]spot {
-	const most = 12
+	const most = 4
 	all := make([][]spot, len(p.words))
 	if p.texts == nil {
 		return all

@@ -86,14 +86,14 @@ func (st *Stream) feed(p []byte) {
 }
 
 func (st *Stream) scan() {
-	if st.s.engine == nil {
+	if st.s.texts == nil {
 		if len(st.found) == 0 {
 			st.found = []Finding{{Rule: noRules, Family: Unfinished}}
 		}
 		return
 	}
-	w := st.s.scratch(false)
-	defer st.s.pool.Put(w)
+	w := st.s.texts.scratch()
+	defer st.s.texts.pool.Put(w)
 	st.found = w.window(st.buf, st.at, st.found)
 }
 
@@ -140,7 +140,7 @@ func (st *Stream) pass(n int) {
 // windows strips full windows; the end of each is looked at again with the next,
 // and so is what passed last.
 func (st *Stream) windows(p []byte, last bool) {
-	if st.s.engine == nil {
+	if st.s.texts == nil {
 		if last {
 			st.out = append(st.out, removed...)
 		}

@@ -35,7 +35,7 @@ func StripInvisible(text []byte) []byte {
 // nothing to remove. Text of more than one window is looked at in overlapping
 // pieces, as a Stream does.
 func (s *Scanner) Strip(text []byte) []byte {
-	if s.engine == nil {
+	if s.texts == nil {
 		return []byte(removed)
 	}
 	if len(text) <= step+overlap {
@@ -48,8 +48,8 @@ func (s *Scanner) Strip(text []byte) []byte {
 // clean strips one window, again and again until nothing is found. What passed
 // before is looked at with it and stays.
 func (s *Scanner) clean(passed, text []byte) []byte {
-	w := s.scratch(false)
-	defer s.pool.Put(w)
+	w := s.texts.scratch()
+	defer s.texts.pool.Put(w)
 	for range rounds {
 		text = StripInvisible(text)
 		found := w.behind(passed, text)

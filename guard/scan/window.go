@@ -22,12 +22,11 @@ type stretch struct{ lo, hi int }
 // scratch is what one scan works with.
 type scratch struct {
 	pass
-	engine     *engine
-	definition bool
-	due        []stretch // of each rule
-	list       []int     // rules that have one
-	budget     int
-	over       bool
+	engine *engine
+	due    []stretch // of each rule
+	list   []int     // rules that have one
+	budget int
+	over   bool
 
 	base, seen int // of the window in the whole, and where the window before ended
 	found      []Finding
@@ -36,12 +35,8 @@ type scratch struct {
 	cutOff     bool // the window is no beginning, whatever its offset
 }
 
-// use makes the scratch one for an engine.
-func (w *scratch) use(e *engine, definition bool) {
-	w.engine, w.auto, w.definition = e, e.auto, definition
-	if len(w.due) != len(e.rules) {
-		w.due = make([]stretch, len(e.rules))
-	}
+func newScratch(e *engine) *scratch {
+	return &scratch{pass: pass{auto: e.auto}, engine: e, due: make([]stretch, len(e.rules))}
 }
 
 // window finds in the window whose new part begins at at.
@@ -97,9 +92,6 @@ func (w *scratch) meet(h hit) {
 // consider looks for the other words of a rule around an anchor. What is near
 // is confirmed together, so that hardly any text is read twice.
 func (w *scratch) consider(v *way, at int, spots []spot) {
-	if w.engine.rules[v.rule].Definitions && !w.definition {
-		return
-	}
 	if !w.may(v, at, spots, quickly) {
 		return
 	}
