@@ -64,6 +64,9 @@ func ways(re *syntax.Regexp) []way {
 		}
 	}
 	p := places[best]
+	if all := branches(subs, &p); all != nil {
+		return all
+	}
 	w := way{anchors: p.words, head: lengthOf(subs[:p.last+1]), tail: lengthOf(subs[p.first:]), spots: p.spots()}
 	w.backwards = sync.OnceValue(func() *probe { return newProbe(subs[:p.first], true) })
 	w.onwards = sync.OnceValue(func() *probe { return newProbe(subs[p.last+1:], false) })
@@ -82,6 +85,27 @@ func ways(re *syntax.Regexp) []way {
 		}
 	}
 	return []way{w}
+}
+
+// branches are the ways of an expression, apart for each branch of the part that
+// the words are of: so it is known where in it they stand.
+func branches(subs []*syntax.Regexp, p *place) (all []way) {
+	const most = 8
+	if p.texts != nil || subs[p.first].Op != syntax.OpAlternate || len(subs[p.first].Sub) > most {
+		return nil
+	}
+	for _, branch := range subs[p.first].Sub {
+		parts := []*syntax.Regexp{branch}
+		if branch.Op == syntax.OpConcat {
+			parts = branch.Sub
+		}
+		own := ways(&syntax.Regexp{Op: syntax.OpConcat, Sub: slices.Concat(subs[:p.first], parts, subs[p.last+1:])})
+		if own == nil || len(all) > 2*most {
+			return nil
+		}
+		all = append(all, own...)
+	}
+	return all
 }
 
 func newList(words []string, gap int) *list {

@@ -15,6 +15,8 @@ type probe struct {
 	sets  []set
 	start uint16
 	back  bool
+	first [256]bool // bytes that can stand beside the place
+	any   bool      // nearly all of them
 }
 
 // instruction is one of syntax.Prog, in little room: it is mostly not in the
@@ -75,7 +77,45 @@ func newProbe(subs []*syntax.Regexp, back bool) *probe {
 	for i := range prog.Inst {
 		p.code = append(p.code, p.instruction(&prog.Inst[i], known))
 	}
+	p.begin(p.start, make([]bool, len(p.code)))
+	p.any = p.first[' '] && p.first['e'] && p.first['"']
 	return p
+}
+
+// begin finds out what can be read first from an instruction on.
+func (p *probe) begin(pc uint16, seen []bool) {
+	if seen[pc] {
+		return
+	}
+	seen[pc] = true
+	in := p.code[pc]
+	switch in.op {
+	case readByte:
+		p.first[in.b] = true
+	case either:
+		p.begin(in.out, seen)
+		p.begin(in.arg, seen)
+	case atBorder:
+		p.begin(in.out, seen)
+	case readSet, readAny, matched:
+		for b := range p.first {
+			p.first[b] = p.first[b] || in.op != readSet || b >= utf8.RuneSelf || p.sets[in.arg].has(rune(b))
+		}
+	case failed:
+	}
+}
+
+// fits reports whether the expression can match at an offset, as far as one byte
+// tells.
+func (p *probe) fits(text []byte, at int) bool {
+	switch {
+	case p == nil || p.any:
+		return true
+	case p.back:
+		return at == 0 || p.first[text[at-1]]
+	default:
+		return at == len(text) || p.first[text[at]]
+	}
 }
 
 func (p *probe) instruction(in *syntax.Inst, known map[string]uint16) instruction {
@@ -137,7 +177,7 @@ func reversed(re *syntax.Regexp) *syntax.Regexp {
 // may reports whether the expression can match at an offset. It says so, too,
 // where steps do not suffice to tell.
 func (p *probe) may(text []byte, at, steps int) bool {
-	if p == nil {
+	if p == nil || p.any && steps <= quickly {
 		return true
 	}
 	a := attempt{p, text, steps}

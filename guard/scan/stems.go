@@ -30,9 +30,9 @@ func (w *word) at(text []byte, stem int) (end int, ok bool) {
 
 // Bounds of a stem.
 const (
-	shortStem  = 6  // bytes, at least
-	mostShared = 8  // words with the same one
-	rareStem   = 50 // how often it is found, see frequency
+	shortStem  = 8  // bytes, at least
+	mostShared = 4  // words with the same one
+	rareStem   = 26 // how often it is found, see frequency
 )
 
 // common reports whether w[:n] ends inside of a word that ordinary text is full of.

@@ -125,12 +125,17 @@ func (w *scratch) consider(v *way, at int, spots []spot) {
 // may reports whether a rule can match around an anchor that ends at an offset, as
 // far as so many steps tell.
 func (w *scratch) may(v *way, at int, spots []spot, steps int) bool {
+	if len(spots) == 0 {
+		return true
+	}
+	onwards, backwards := v.onwards(), v.backwards()
 	for _, s := range spots {
-		if lo, hi := at-s.before, at+s.behind; lo >= 0 && hi <= len(w.text) && v.onwards().may(w.text, hi, steps) && v.backwards().may(w.text, lo, steps) {
+		if lo, hi := at-s.before, at+s.behind; lo >= 0 && hi <= len(w.text) &&
+			onwards.fits(w.text, hi) && backwards.fits(w.text, lo) && onwards.may(w.text, hi, steps) && backwards.may(w.text, lo, steps) {
 			return true
 		}
 	}
-	return len(spots) == 0
+	return false
 }
 
 // back is the offset n characters before at.
