@@ -211,46 +211,40 @@ func (p *pass) token(src []byte, i int) int {
 func (p *pass) foreign(src []byte, i int) int {
 	start := i
 	p.foreignSeen = true
+	narrow := narrowRunes()
 	for i < len(src) && src[i] >= utf8.RuneSelf {
-		if size := p.asIs(src, i); size > 0 {
-			i += size
-			continue
+		size := 0
+		switch c := src[i]; {
+		case 0xc2 <= c && c <= 0xdf && i+1 < len(src) && !utf8.RuneStart(src[i+1]):
+			if kind := narrow.kinds[uint(c&0x1f)<<6|uint(src[i+1]&0x3f)]; kind == asIs || kind == twin && !p.inLatin(src, i) {
+				size = 2
+			}
+		case 0xe4 <= c && c <= 0xe9 && i+2 < len(src) && !utf8.RuneStart(src[i+1]) && !utf8.RuneStart(src[i+2]):
+			size = 3 // Chinese characters, all that begin so
+		default:
+			if r, n := utf8.DecodeRune(src[i:]); plainRune(r) || n <= 1 {
+				size = n
+			}
 		}
-		p.copy(src[start:i])
-		r, size := utf8.DecodeRune(src[i:])
-		p.letter(r, src, i, size)
-		return i + size
+		if size == 0 {
+			p.copy(src[start:i])
+			r, size := utf8.DecodeRune(src[i:])
+			p.letter(r, src, i, size)
+			return i + size
+		}
+		i += size
 	}
 	p.copy(src[start:i])
 	return i
-}
-
-// asIs is the size of the character at src[i], which is not ASCII, if it reads as
-// it is written, or 0.
-func (p *pass) asIs(src []byte, i int) int {
-	switch c := src[i]; {
-	case 0xe4 <= c && c <= 0xe9 && i+2 < len(src) && !utf8.RuneStart(src[i+1]) && !utf8.RuneStart(src[i+2]):
-		return 3 // Chinese characters, all that begin so
-	case 0xc2 <= c && c <= 0xdf && i+1 < len(src) && !utf8.RuneStart(src[i+1]):
-		r := rune(c&0x1f)<<6 | rune(src[i+1]&0x3f)
-		if !plainRune(r) || lookAlike(r) != 0 && p.inLatin(src, i) {
-			return 0
-		}
-		return 2
-	}
-	r, size := utf8.DecodeRune(src[i:])
-	if r == utf8.RuneError && size <= 1 || plainRune(r) && (lookAlike(r) == 0 || !p.inLatin(src, i)) {
-		return size
-	}
-	return 0
 }
 
 // copy adds text that reads as it is written.
 func (p *pass) copy(text []byte) {
 	state, at := p.state, len(p.text)
 	p.text = append(p.text, text...)
+	class, next, first := &p.auto.class, p.auto.next, p.auto.first
 	for i, b := range text {
-		if state = p.auto.step(state, b); state >= p.auto.first {
+		if state = next[uint(state)<<shift|uint(class[b])]; state >= first {
 			p.hit(state, at+i+1)
 		}
 	}
