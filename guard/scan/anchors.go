@@ -13,10 +13,10 @@ const most = 80
 // way is one way in which a rule can match: every match has a word of anchors,
 // and one of each list before and behind it.
 type way struct {
-	rule           int
-	anchors        []string // with borders
-	head, tail     int      // characters of a match before and behind the end of an anchor, at most
-	before, behind []*list  // nearest first
+	rule       int
+	anchors    []string                        // with borders
+	head, tail int                             // characters of a match before and behind the end of an anchor, at most
+	lists      func() (before, behind []*list) // nearest first
 	// spots says of each anchor where the part that it is of can begin and end;
 	// nil: that is not known. What stands beside that can be tried.
 	spots              [][]spot
@@ -70,21 +70,28 @@ func ways(re *syntax.Regexp) []way {
 	w := way{anchors: p.words, head: lengthOf(subs[:p.last+1]), tail: lengthOf(subs[p.first:]), spots: p.spots()}
 	w.backwards = sync.OnceValue(func() *probe { return newProbe(subs[:p.first], true) })
 	w.onwards = sync.OnceValue(func() *probe { return newProbe(subs[p.last+1:], false) })
+	// Most ways are never looked at so closely.
+	w.lists = sync.OnceValues(func() (before, behind []*list) { return listsAround(subs, &p) })
+	return []way{w}
+}
+
+// listsAround are those before and behind a place.
+func listsAround(subs []*syntax.Regexp, p *place) (before, behind []*list) {
 	free := p.first // what is not taken by a list
 	for _, q := range slices.Backward(findPlaces(subs[:p.first])) {
 		if q.last < free {
-			w.before = append(w.before, newList(q.words, lengthOf(subs[q.first:p.last+1])))
+			before = append(before, newList(q.words, lengthOf(subs[q.first:p.last+1])))
 			free = q.first
 		}
 	}
 	next, free := p.last+1, 0
 	for _, q := range findPlaces(subs[next:]) {
 		if q.first >= free {
-			w.behind = append(w.behind, newList(q.words, lengthOf(subs[p.first:next+q.last+1])))
+			behind = append(behind, newList(q.words, lengthOf(subs[p.first:next+q.last+1])))
 			free = q.last + 1
 		}
 	}
-	return []way{w}
+	return before, behind
 }
 
 // branches are the ways of an expression, apart for each branch of the part that
@@ -164,9 +171,21 @@ func clean(texts []string) ([]string, float64) {
 	words = slices.Compact(words)
 	// A word that holds another is found by that.
 	kept := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
-		return slices.ContainsFunc(words, func(v string) bool { return v != w && strings.Contains(w, v) })
+		return slices.ContainsFunc(words, func(v string) bool { return len(v) < len(w) && holds(w, v) })
 	})
 	return kept, cost
+}
+
+// holds reports whether a word holds another. Borders are at ends only.
+func holds(w, v string) bool {
+	switch {
+	case v[0] == border[0]:
+		return strings.HasPrefix(w, v)
+	case v[len(v)-1] == border[0]:
+		return strings.HasSuffix(w, v)
+	default:
+		return strings.Contains(w, v)
+	}
 }
 
 // short leaves out words at the end that are not needed to make it rare.

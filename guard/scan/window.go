@@ -95,12 +95,13 @@ func (w *scratch) consider(v *way, at int, spots []spot) {
 	if !w.may(v, at, spots, quickly) {
 		return
 	}
-	for _, l := range v.before {
+	before, behind := v.lists()
+	for _, l := range before {
 		if !l.auto().has(w.text[w.back(at, l.gap):at]) {
 			return
 		}
 	}
-	for _, l := range v.behind {
+	for _, l := range behind {
 		if !l.auto().has(w.text[at:w.ahead(at, l.gap)]) {
 			return
 		}
