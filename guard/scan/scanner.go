@@ -1,9 +1,6 @@
 package scan
 
-import (
-	"sync"
-	"unicode/utf8"
-)
+import "sync"
 
 // A text is read in windows, whether it comes whole or in pieces: so both find
 // the same.
@@ -54,7 +51,7 @@ func (s *Scanner) scan(text []byte, with *finder) []Finding {
 	if with == nil {
 		return []Finding{{Rule: noRules, Family: Unfinished, End: len(text)}}
 	}
-	if s.tooShort(text) {
+	if with == s.texts && s.tooShort(text) {
 		return nil
 	}
 	w := with.scratch()
@@ -66,22 +63,27 @@ func (s *Scanner) scan(text []byte, with *finder) []Finding {
 	return found
 }
 
-// tooShort reports whether nothing can be found in a text: of the default rules none
-// is so short, and nothing in it is invisible.
+// tooShort reports whether nothing can be found in a text, so that nothing has to
+// be made ready for it: words of so few plain bytes no default rule looks at.
 func (s *Scanner) tooShort(text []byte) bool {
 	if len(text) > shortest || s.own {
 		return false
 	}
 	for _, b := range text {
-		if b >= utf8.RuneSelf {
+		if !plainByte(b) {
 			return false
 		}
 	}
 	return true
 }
 
-// shortest is how many bytes of plain letters no default rule looks at.
+// shortest is how many plain bytes no default rule looks at.
 const shortest = 4
+
+// plainByte: of what is written in words and numbers.
+func plainByte(b byte) bool {
+	return b != '_' && letterOrDigit(b) || b == ' ' || b == '\n' || b == '.' || b == ','
+}
 
 func (f *finder) scratch() *scratch {
 	w, ok := f.pool.Get().(*scratch)

@@ -92,6 +92,9 @@ func (st *Stream) scan() {
 		}
 		return
 	}
+	if st.at == 0 && st.s.tooShort(st.buf) {
+		return
+	}
 	w := st.s.texts.scratch()
 	defer st.s.texts.pool.Put(w)
 	st.found = w.window(st.buf, st.at, st.found)

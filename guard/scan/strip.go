@@ -48,6 +48,9 @@ func (s *Scanner) Strip(text []byte) []byte {
 // clean strips one window, again and again until nothing is found. What passed
 // before is looked at with it and stays.
 func (s *Scanner) clean(passed, text []byte) []byte {
+	if len(passed) == 0 && s.tooShort(text) {
+		return text
+	}
 	w := s.texts.scratch()
 	defer s.texts.pool.Put(w)
 	for range rounds {
