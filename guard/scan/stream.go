@@ -130,10 +130,10 @@ func (st *Stream) unseen(p []byte, last bool) {
 // with them.
 func (st *Stream) pass(n int) {
 	kept := 0
-	eachInvisible(st.held, func(start, end int, _ string) {
-		if end <= n {
-			st.out = append(st.out, st.held[kept:start]...)
-			kept = end
+	eachInvisible(st.held, func(u unseen) {
+		if u.end <= n {
+			st.out = append(append(st.out, st.held[kept:u.start]...), u.strip()...)
+			kept = u.end
 		}
 	})
 	st.out = append(st.out, st.held[kept:n]...)

@@ -15,14 +15,15 @@ const removed = "[removed]"
 const rounds = 8
 
 // StripInvisible removes what shows nothing and what no script or emoji needs:
-// tag characters, overrides of direction, zero-width characters. It returns the
-// text itself where there is nothing to remove.
+// tag characters, overrides of direction, zero-width characters. Between two bytes
+// that are no characters it leaves U+FFFD. It returns the text itself where there
+// is nothing to remove.
 func StripInvisible(text []byte) []byte {
 	var out []byte
 	kept := 0
-	eachInvisible(text, func(start, end int, _ string) {
-		out = append(out, text[kept:start]...)
-		kept = end
+	eachInvisible(text, func(u unseen) {
+		out = append(append(out, text[kept:u.start]...), u.strip()...)
+		kept = u.end
 	})
 	if kept == 0 {
 		return text
