@@ -194,7 +194,11 @@ func (c *call) life() (tool.Result, fate) {
 		if l := c.turn.view.session.conv.inTheWay(c.entry, c.req.Claims); l != nil {
 			return tool.Result{Err: l.inTheWay()}, ended
 		}
-		changed, err := c.meaning() // 3
+		var changed bool
+		err := c.placeholders()
+		if err == nil {
+			changed, err = c.meaning() // 3
+		}
 		if err == nil && !changed {
 			err = c.decide() // 4
 		}
@@ -381,6 +385,9 @@ func (c *call) finish(res tool.Result) tool.Result {
 	}
 	if c.spoke() {
 		res = c.cleaned(res, spoken)
+	}
+	if c.turn.set.redacts && !c.settled {
+		res = c.redacted(res)
 	}
 	res.ID, res.CallID = c.first.ID, c.first.CallID
 	c.told = c.nudge(&res)
