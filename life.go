@@ -377,6 +377,10 @@ func (c *call) finish(res tool.Result) tool.Result {
 			res.Content = append(slices.Clip(res.Content), tool.Text(text))
 		}
 		res = c.scrubbed(res) // 10
+		if c.turn.set.redacts {
+			res = c.redacted(res)
+			spoken = min(spoken, len(res.Content))
+		}
 		if res.Err != nil {
 			res.Err = wellFormed(res.Err)
 		}
@@ -384,10 +388,10 @@ func (c *call) finish(res tool.Result) tool.Result {
 		res.Trust = c.trustOf(res.Trust)
 	}
 	if c.spoke() {
-		res = c.cleaned(res, spoken)
-	}
-	if c.turn.set.redacts && !c.settled {
-		res = c.redacted(res)
+		was := res
+		if res = c.cleaned(res, spoken); c.turn.set.redacts && !c.settled && !sameTexts(was, res) {
+			res = c.redacted(res)
+		}
 	}
 	res.ID, res.CallID = c.first.ID, c.first.CallID
 	c.told = c.nudge(&res)

@@ -14,9 +14,9 @@ import (
 )
 
 // This file takes keys, tokens and personal data that nobody told Ferrule of out of
-// all that leaves a call, where Guard says so: results (behind the sanitizing, which
-// may join what stood apart), what calls say while they run, events, questions,
-// recordings. It goes the way of the secrets that tools are given.
+// all that leaves a call, where Guard says so: results, what calls say while they
+// run, events, questions, recordings. It goes the way of the secrets that tools are
+// given.
 
 // unlooked stands for a text that could not be looked through.
 const unlooked = "[withheld: it could not be looked through for keys]"
@@ -95,7 +95,7 @@ func (s *scrubber) redactBytes(b *tool.Content) (changed bool) {
 	return changed
 }
 
-// redacted is the end of phase 10: a result without keys. What could not be looked
+// redacted is a part of phase 10: a result without keys. What could not be looked
 // through is not given to anybody.
 func (c *call) redacted(res tool.Result) tool.Result {
 	s := scrubber{keys: c.keys()}
@@ -120,6 +120,20 @@ func (c *call) redacted(res tool.Result) tool.Result {
 		c.emitBy(audit.Scrubbed, "", strings.Join(s.found, ", "))
 	}
 	return res
+}
+
+// sameTexts reports whether the sanitizing has left a result as it was. Else what it
+// took out may have stood in the middle of a key.
+func sameTexts(was, is tool.Result) bool {
+	if len(was.Content) != len(is.Content) || (was.Err == nil) != (is.Err == nil) || is.Err != nil && is.Err.Text != was.Err.Text {
+		return false
+	}
+	for i := range is.Content {
+		if a, b := &was.Content[i], &is.Content[i]; a.Text != b.Text || a.Name != b.Name || a.URI != b.URI || string(a.JSON) != string(b.JSON) {
+			return false
+		}
+	}
+	return true
 }
 
 // unlooked stands in the place of a result that could not be looked through.
