@@ -70,9 +70,9 @@ func personalOf(words []string) (all redact.Personal) {
 
 // redactedText says what is taken out of content.
 func redactedText(c *config.Config) string {
-	text := "keys and tokens are taken out"
+	text := "keys are taken out"
 	if c.Content.KeysStay {
-		text = "keys and tokens stay"
+		text = "keys stay"
 	}
 	if list := c.Content.Personal; len(list) > 0 {
 		text += "; personal data: " + strings.Join(list, ", ")

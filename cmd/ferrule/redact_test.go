@@ -62,7 +62,7 @@ func TestRedact(t *testing.T) {
 		}
 		var c config.Config
 		c.Content.KeysStay, c.Content.Personal = true, []string{"ip"}
-		if got := redactedText(&c); got != "keys and tokens stay; personal data: ip" {
+		if got := redactedText(&c); got != "keys stay; personal data: ip" {
 			t.Errorf("got %q", got)
 		}
 	})
