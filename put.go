@@ -94,7 +94,7 @@ func (c *call) recordableInput(text string) string {
 // unrecorded is the result of a call that has run, and of which that could not be
 // written down: what is not on the record is not reported as done.
 func (c *call) unrecorded(err error) tool.Result {
-	e := &tool.Error{Kind: tool.Failed, Text: "The result of this call could not be put on the record, so it is withheld.", Detail: err.Error(), Cause: err}
+	e := &tool.Error{Kind: tool.Failed, Text: "The result of this call could not be put on the record, so it is withheld.", Detail: err.Error(), Cause: err, Own: true}
 	if c.ran && !c.req.Claims.ReadOnly {
 		e.Kind, e.Text = tool.OutcomeUnknown, "The call ran, but what came of it could not be put on the record."
 	}
