@@ -191,6 +191,9 @@ func holds(w, v string) bool {
 // short leaves out words at the end that are not needed to make it rare.
 func short(w string) string {
 	const rare = 8
+	if strings.IndexByte(w, ' ') < 0 {
+		return w
+	}
 	enough := max(rare, 3*frequency(w))
 	for n, c := range w {
 		if c == ' ' && frequency(w[:n]+border) <= enough {
