@@ -1,12 +1,14 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/ferrule-dev/ferrule/guard/flow"
 	"github.com/ferrule-dev/ferrule/guard/memory"
+	"github.com/ferrule-dev/ferrule/guard/redact"
 	"github.com/ferrule-dev/ferrule/guard/scan"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -17,8 +19,8 @@ import (
 type Guard struct {
 	// Scanner finds text that tries to steer a model. Nil: the default rules.
 	Scanner *scan.Scanner
-	// Sanitize is what is done to all that tools return. "": by the trust of its
-	// source.
+	// Sanitize is what is done to all that tools return. "": as a tool says of
+	// itself (tool.Info.Sanitize) that is no stranger's, else by the trust of its source.
 	Sanitize Sanitizing
 	// FailClosed withholds what the scanner finds something in, and what it could
 	// not look through. Zero: findings are told.
@@ -28,6 +30,13 @@ type Guard struct {
 	Tools map[string]Handling
 	// Sinks say what they accept, where it is not the default.
 	Sinks map[Sink][]tool.Sensitivity
+	// Keys finds keys and tokens, which are taken out of what the model, the record
+	// and the store get; package guard/leaks has one. In a session a value has one
+	// placeholder, such as [SECRET:aws-key:1]. Nil: only the secrets that tools were
+	// given are taken out.
+	Keys redact.Scanner
+	// Personal is which personal data is taken out likewise. Zero: none.
+	Personal redact.Personal
 	// Flow is how the flow of data is watched.
 	Flow flow.Rules
 	// Memory are regions of the agent's memory that tools change only as is
@@ -70,10 +79,13 @@ func (g *Guard) Check() error {
 
 // handling is what counts for the results of a tool.
 func (g *Guard) handling(r *tool.Request) (s Sanitizing, closed bool) {
-	if g == nil {
-		return "", false
+	if r.Tool != nil && !r.Source.Trust.Untrusted() { // no stranger says it of himself
+		s = Sanitizing(r.Tool.Sanitize)
 	}
-	s, closed = g.Sanitize, g.FailClosed
+	if g == nil {
+		return s, false
+	}
+	s, closed = cmp.Or(g.Sanitize, s), g.FailClosed
 	if len(g.Tools) == 0 {
 		return s, closed
 	}
