@@ -23,33 +23,37 @@ func (c *call) cleaned(res tool.Result, n int) tool.Result {
 	if s := c.sensitivity(); !c.settled && !g.Accepts(guard.Model, s) { // the journal has none of those
 		return withheldFrom(res, s, n)
 	}
-	type made struct {
-		res    tool.Result
-		report guard.Report
-	}
 	all := res.Content
 	res.Content = all[:n]
-	m, err := safely(func() (m made, err error) {
-		m.res, m.report = g.Clean(c.req, c.believed(&res), res)
-		return m, nil
-	})
+	report, err := c.lookThrough(&res)
 	if err != nil { // a rule of the host's panicked: nobody has looked at it
 		return c.unsafe("the scan failed: " + err.Error())
 	}
-	if len(m.report.Findings) > 0 {
-		c.emitBy(audit.Found, "guard", m.report.String())
+	if len(report.Findings) > 0 {
+		c.emitBy(audit.Found, "guard", report.String())
 	}
-	if m.report.Unsafe {
-		return c.unsafe(m.report.String())
+	if report.Unsafe {
+		return c.unsafe(report.String())
 	}
-	res = m.res
 	if n < len(all) {
 		res.Content = append(slices.Clip(res.Content), all[n:]...)
 	}
-	if m.report.How != guard.Pass && m.report.How != guard.Flag || len(m.report.Findings) > 0 {
-		c.report = &m.report
+	if report.How != guard.Pass && report.How != guard.Flag || len(report.Findings) > 0 {
+		kept := report
+		c.report = &kept
 	}
 	return res
+}
+
+// lookThrough has the guard clean a result in its place.
+func (c *call) lookThrough(res *tool.Result) (report guard.Report, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = thrown(r)
+		}
+	}()
+	*res, report = c.turn.set.guard.Clean(c.req, c.believed(res), *res)
+	return report, nil
 }
 
 // foreign reports whether the text of an error is what a tool passes on.
@@ -154,24 +158,28 @@ type strainer interface {
 // strain is what of a stream of a stranger can be passed on by now. The mutex of the
 // outflow is held.
 func (c *call) strain(l *lease, i int, text string) string {
-	if l.strains[i] == nil {
-		if !c.strange() {
-			return text
-		}
-		s := c.turn.set.guard.Stream(l.req, c.entry.source.Trust)
-		if s == nil {
-			return text
-		}
-		l.strains[i] = s
+	if !c.strange() {
+		return text
 	}
-	return string(l.strains[i].Write([]byte(text)))
+	if l.strains == nil {
+		l.strains = new([2]strainer)
+	}
+	s := &l.strains[i]
+	if *s == nil {
+		if made := c.turn.set.guard.Stream(l.req, c.entry.source.Trust); made != nil {
+			*s = made
+		} else {
+			return text
+		}
+	}
+	return string((*s).Write([]byte(text)))
 }
 
 // strainAll is what is left of it at its end.
 func (c *call) strainAll(l *lease, i int, text string) string {
 	text = c.strain(l, i, text)
-	if s := l.strains[i]; s != nil {
-		text += string(s.Close())
+	if l.strains != nil && l.strains[i] != nil {
+		text += string(l.strains[i].Close())
 		l.strains[i] = nil
 	}
 	return text

@@ -40,8 +40,14 @@ func inWrapper(t *testing.T, text string) (from, warning, inside, behind string)
 // strange calls a tool of a source that returns this.
 func strange(t *testing.T, rt *ferrule.Runtime, trust tool.Trust, res tool.Result, err error) tool.Result {
 	t.Helper()
+	return strangely(t, rt, trust, readerTool("read"), res, err)
+}
+
+// strangely is strange, of this tool.
+func strangely(t *testing.T, rt *ferrule.Runtime, trust tool.Trust, def tool.Tool, res tool.Result, err error) tool.Result {
+	t.Helper()
 	rt.Policy = policy.Func(func(*tool.Request) tool.Decision { return tool.Decision{Verdict: tool.Allow} })
-	def := doing(readerTool("read"), func(context.Context, tool.Args) (tool.Result, error) { return res, err })
+	def = doing(def, func(context.Context, tool.Args) (tool.Result, error) { return res, err })
 	checked, failure := def.Check()
 	if failure != nil {
 		t.Fatal(failure)
@@ -55,6 +61,31 @@ func strange(t *testing.T, rt *ferrule.Runtime, trust tool.Trust, res tool.Resul
 		name = "read"
 	}
 	return s.View(t.Context()).Do(t.Context(), tool.Call{ID: "1", Name: name})[0]
+}
+
+func TestContentAsToolsSay(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		says    string
+		trust   tool.Trust
+		guard   *guard.Guard
+		wrapped bool
+	}{
+		{"G1 a tool of the program says that it passes on what strangers wrote", "wrap", tool.Own, nil, true},
+		{"G1 what the host says counts before it", "wrap", tool.Own, &guard.Guard{Sanitize: guard.Flag}, false},
+		{"G1 a stranger does not say it of himself", "pass", tool.MCP, nil, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			def := readerTool("read")
+			def.Sanitize = tt.says
+			got := strangely(t, &ferrule.Runtime{Guard: tt.guard}, tt.trust, def, tool.Result{Content: []tool.Content{tool.Text("hello")}}, nil).String()
+			if strings.HasPrefix(got, "<untrusted") != tt.wrapped {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
 }
 
 func TestContentOfStrangers(t *testing.T) {

@@ -48,32 +48,30 @@ func (f *flows) watch(rules *flow.Rules) *flow.Ledger {
 	return f.ledger.Load()
 }
 
-// flowSays is the voice of the flow of data about the call as it stands, where the
-// rules say this.
-func (c *call) flowSays(rules tool.Decision) policy.Voice {
+// flowSays is what the flow of data has to say about the call as it stands, where
+// the rules say this.
+func (c *call) flowSays(rules tool.Decision) (said tool.Decision, speaks bool) {
 	set, f := c.turn.set, &c.turn.view.session.conv.flows
-	silent := policy.Voice{By: policy.ByFlow, Decision: tool.Decision{Verdict: tool.Silent}}
 	c.verdict, c.flowAt = nil, f.news.Load()
 	l := f.ledger.Load()
 	switch {
-	case set.flowOff():
-		return silent
 	case l == nil && c.req.Caller.Prompt == "" && (set.flow == nil || len(set.flow.OnlyOne) == 0):
-		return silent // what the person asked for is heard from the beginning
+		return said, false // what the person asked for is heard from the beginning
+	case set.flowOff():
+		return said, false
 	}
 	l = f.watch(set.flow)
 	exact := rules.Verdict == tool.Allow && rules.Exact && !c.req.Tool.New
-	said := l.Judge(c.req, exact)
-	if !exact && said.Asks() && !slices.Equal(said.Flows, []string{"a"}) && c.pinned() {
-		said = l.Judge(c.req, true)
+	v := l.Judge(c.req, exact)
+	if !exact && v.Asks() && !slices.Equal(v.Flows, []string{"a"}) && c.pinned() {
+		v = l.Judge(c.req, true)
 	}
-	if said.Empty() {
-		return silent
+	if v.Empty() {
+		return said, false
 	}
-	kept := said
+	kept := v
 	c.verdict = &kept
-	silent.Decision = said.Decision()
-	return silent
+	return v.Decision(), true
 }
 
 // flowMoved reports whether the flow of data may have something else to say than
@@ -163,6 +161,9 @@ func (c *call) flowNote(res tool.Result) {
 	}
 	l := f.ledger.Load()
 	if l == nil {
+		if set.flow == nil && !c.strange() && res.Trust == nil && res.Origin == nil && c.sensitivity() < tool.Secret {
+			return // as most are
+		}
 		if set.flow.Notes(c.req, &res) == (flow.Noted{}) {
 			return
 		}

@@ -25,7 +25,7 @@ type lease struct {
 	runs     bool                    // it is the tool itself
 	req      *tool.Request           // as it stood when the function was called; nil: of the host's Answer
 	halves   halves                  // of what it says
-	strains  [2]strainer             // then these; nil: all of it passes
+	strains  *[2]strainer            // then these; nil: all of it passes
 	sieves   *sieves                 // what it says to stdout and stderr passes them; nil: nothing is taken out; guarded like halves
 	lostAs   func(error) *tool.Error // the result of its call if it does not return; nil: a time-out
 	began    time.Time

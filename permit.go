@@ -15,7 +15,12 @@ import (
 func (s *settings) rule(c *call) (r policy.Ruling, sure bool) {
 	about := s.caseOf(c) // before the rules have seen the request
 	rules, approval := c.said(), policy.Approval(c.req.Tool, c.req.Source.Trust)
-	r = policy.Combine(about, policy.Voice{By: policy.ByPolicy, Decision: rules}, policy.Voice{By: policy.ByApproval, Decision: approval}, c.flowSays(rules))
+	heard := [3]policy.Voice{{By: policy.ByPolicy, Decision: rules}, {By: policy.ByApproval, Decision: approval}}
+	n := 2
+	if said, speaks := c.flowSays(rules); speaks {
+		heard[n], n = policy.Voice{By: policy.ByFlow, Decision: said}, n+1
+	}
+	r = policy.Combine(about, heard[:n]...)
 	return r, r.By != policy.ByFlow && (r.By != policy.ByDefault || s.decide == nil)
 }
 
@@ -132,7 +137,9 @@ func (c *call) hearAll() policy.Ruling {
 	voices := []policy.Voice{
 		{By: policy.ByPolicy, Decision: rules},
 		{By: policy.ByApproval, Decision: policy.Approval(c.req.Tool, c.req.Source.Trust)},
-		c.flowSays(rules),
+	}
+	if said, speaks := c.flowSays(rules); speaks {
+		voices = append(voices, policy.Voice{By: policy.ByFlow, Decision: said})
 	}
 	if s.decide != nil {
 		d, err := timedAs(c, denied, func(ctx context.Context) (tool.Decision, error) { return s.decide(ctx, c.shown()) })

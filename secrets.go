@@ -183,7 +183,7 @@ func (c *call) sieve(o *outflow, l *lease, stream, text string) string {
 
 // passSieved passes on what was held back. The mutex of the outflow is held.
 func (c *call) passSieved(o *outflow, l *lease) {
-	for i := range l.strains {
+	for i := range len(l.strains) {
 		var text string
 		if l.sieves != nil && l.sieves.known != nil {
 			s := &l.sieves.known[i]

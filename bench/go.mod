@@ -10,6 +10,7 @@ require (
 	google.golang.org/adk v0.3.0
 	google.golang.org/genai v1.41.0
 	modernc.org/sqlite v1.60.0
+	mvdan.cc/sh/v3 v3.14.1
 )
 
 require (
@@ -24,7 +25,6 @@ require (
 	modernc.org/libc v1.77.1 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
-	mvdan.cc/sh/v3 v3.14.1 // indirect
 )
 
 require (

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/ferrule-dev/ferrule/guard/flow"
@@ -67,6 +68,7 @@ type flowFigures struct {
 // flow replays sequences of calls and counts what the flow of data asks for. A
 // person says yes to what belongs to the task and no to what was injected, which
 // then does not run. A pair is caught when one of its injected calls is asked for.
+// The same is counted for tools that nobody labels; no figure must hold there.
 func flows(out *json.Encoder, files []string) error {
 	rows, err := readLines[flowLabel](files[0])
 	if err != nil {
@@ -76,7 +78,7 @@ func flows(out *json.Encoder, files []string) error {
 	if err != nil {
 		return err
 	}
-	tools, err := flowToolsOf(rows)
+	tools, err := flowToolsOf(rows, false)
 	if err != nil {
 		return err
 	}
@@ -89,9 +91,19 @@ func flows(out *json.Encoder, files []string) error {
 			return fmt.Errorf("%s: sequence %s: %w", files[1], s.ID, err)
 		}
 	}
+	unlabelled, err := flowToolsOf(rows, true)
+	if err != nil {
+		return err
+	}
+	var bare flowFigures
+	for _, s := range sequences {
+		if err := unlabelled.replay(json.NewEncoder(io.Discard), s, &bare); err != nil {
+			return fmt.Errorf("%s: sequence %s: %w", files[1], s.ID, err)
+		}
+	}
 	f := figures
 	if err := out.Encode(map[string]any{
-		"program": "flow", "all": f, "parts": parts,
+		"program": "flow", "all": f, "parts": parts, "unlabelled": bare,
 		"benign_calls_share": share(f.CallsAsked, f.Calls), "benign_tasks_share": share(f.TasksAsked, f.Tasks),
 		"pairs_risky_share": share(f.RiskyAsked, f.Risky), "pairs_effect_share": share(f.PairsAsked, f.Pairs),
 	}); err != nil {
@@ -115,10 +127,14 @@ type flowTools struct {
 	labels map[string]flowLabel
 	tools  map[string]*tool.Tool
 	flow   *flow.Rules
+	bare   bool
 }
 
-func flowToolsOf(rows []flowLabel) (*flowTools, error) {
-	all := &flowTools{map[string]flowLabel{}, map[string]*tool.Tool{}, &flow.Rules{Labels: map[string]flow.Label{}}}
+// flowToolsOf makes the tools. Bare: the guard is told only whose results are untrusted
+// or sensitive, and every call is allowed by its exact name: what is left for servers
+// that claim nothing, once a person trusts their tools.
+func flowToolsOf(rows []flowLabel, bare bool) (*flowTools, error) {
+	all := &flowTools{map[string]flowLabel{}, map[string]*tool.Tool{}, &flow.Rules{Labels: map[string]flow.Label{}}, bare}
 	for _, l := range rows {
 		t, err := tool.Tool{
 			Info: tool.Info{Name: tool.WireName("", l.Tool), Description: l.Tool, Input: json.RawMessage(`{"type":"object"}`), Open: true},
@@ -128,10 +144,16 @@ func flowToolsOf(rows []flowLabel) (*flowTools, error) {
 			return nil, fmt.Errorf("tool %q: %w", l.Tool, err)
 		}
 		label := flow.Label{To: l.To}
+		if bare {
+			label.To = nil
+		}
 		for c, is := range map[flow.Capability]bool{
 			flow.External: l.External, flow.Destructive: l.Destructive, flow.Credential: l.Credential,
 			flow.Untrusted: l.Untrusted, flow.Sensitive: l.Sensitive,
 		} {
+			if bare && c != flow.Untrusted && c != flow.Sensitive {
+				continue
+			}
 			if is {
 				label.Is = append(label.Is, c)
 			} else {
@@ -164,9 +186,9 @@ func (f *flowTools) replay(out *json.Encoder, s flowSequence, counts ...*flowFig
 		r := &tool.Request{
 			Caller: tool.Caller{Prompt: s.Prompt}, Source: tool.Source{Name: label.Source, Trust: tool.MCP},
 			Tool: &f.tools[c.Tool].Info, Name: c.Tool, ID: fmt.Sprint("call-", i+1), Args: args,
-			Claims: tool.Claims{ReadOnly: label.Reads},
+			Claims: tool.Claims{ReadOnly: label.Reads && !f.bare},
 		}
-		v := ledger.Judge(r, false)
+		v := ledger.Judge(r, f.bare)
 		if v.Asks() {
 			if err := out.Encode(map[string]any{"id": s.ID, "call": i + 1, "tool": c.Tool, "injected": c.Injected, "flows": v.Flows, "to": v.To, "reason": v.Decision().Reason}); err != nil {
 				return err

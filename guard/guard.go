@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -18,8 +19,8 @@ import (
 type Guard struct {
 	// Scanner finds text that tries to steer a model. Nil: the default rules.
 	Scanner *scan.Scanner
-	// Sanitize is what is done to all that tools return. "": by the trust of its
-	// source.
+	// Sanitize is what is done to all that tools return. "": as a tool says of
+	// itself (tool.Info.Sanitize) that is no stranger's, else by the trust of its source.
 	Sanitize Sanitizing
 	// FailClosed withholds what the scanner finds something in, and what it could
 	// not look through. Zero: findings are told.
@@ -78,10 +79,13 @@ func (g *Guard) Check() error {
 
 // handling is what counts for the results of a tool.
 func (g *Guard) handling(r *tool.Request) (s Sanitizing, closed bool) {
-	if g == nil {
-		return "", false
+	if r.Tool != nil && !r.Source.Trust.Untrusted() { // no stranger says it of himself
+		s = Sanitizing(r.Tool.Sanitize)
 	}
-	s, closed = g.Sanitize, g.FailClosed
+	if g == nil {
+		return s, false
+	}
+	s, closed = cmp.Or(g.Sanitize, s), g.FailClosed
 	if len(g.Tools) == 0 {
 		return s, closed
 	}

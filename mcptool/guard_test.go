@@ -69,6 +69,30 @@ func TestGatewayGuards(t *testing.T) {
 			}
 		})
 	}
+	t.Run("G1 what nobody sees is taken out of resources and prompts", func(t *testing.T) {
+		t.Parallel()
+		rt := allowing()
+		rt.Guard = &guard.Guard{Tools: map[string]guard.Handling{"open__*": {Sanitize: guard.Pass}}}
+		says := func(text string) method {
+			return func(*testCall) (json.RawMessage, error) { return json.RawMessage(text), nil }
+		}
+		ts := func() *testServer {
+			return &testServer{capabilities: `{"resources":{},"prompts":{}}`, methods: map[string]method{
+				"prompts/list": says(`{"prompts":[{"name":"p","description":"a\u200bb"}]}`),
+				"prompts/get":  says(`{"messages":[{"role":"user","content":{"type":"text","text":"a\u202eb"}}]}`),
+			}}
+		}
+		c := meet(t, gatewayOf(t, rt, map[string]*testServer{"s": ts(), "open": ts()}), oldEra)
+		for _, tt := range []struct{ method, params, want string }{
+			{"prompts/list", `{}`, `{"prompts":[{"name":"open__p","description":"a\u200bb"},{"name":"s__p","description":"ab"}]}`},
+			{"prompts/get", `{"name":"s__p"}`, `{"messages":[{"role":"user","content":{"type":"text","text":"ab"}}]}`},
+			{"prompts/get", `{"name":"open__p"}`, `{"messages":[{"role":"user","content":{"type":"text","text":"a\u202eb"}}]}`},
+		} {
+			if got := string(c.must(tt.method, tt.params)); got != tt.want {
+				t.Errorf("%s %s:\ngot  %s\nwant %s", tt.method, tt.params, got, tt.want)
+			}
+		}
+	})
 	t.Run("G1 the text of a fault is marked", func(t *testing.T) {
 		t.Parallel()
 		rt := allowing()

@@ -172,6 +172,22 @@ func TestImitations(t *testing.T) {
 			t.Errorf("got %+v, want it quarantined", q)
 		}
 	})
+	t.Run("G3 the question about a changed tool points out what somebody should see in it", func(t *testing.T) {
+		inbox := new(policy.Memory)
+		s := pinnedServer(t, t.TempDir(), inbox, saysThat("a", "first"), plainTool("b"))
+		s.h.Look = func(definition json.RawMessage) []string {
+			if strings.Contains(string(definition), "IMPORTANT") {
+				return []string{"it gives\norders"}
+			}
+			return nil
+		}
+		start(t, s.h)
+		s.now(saysThat("a", "IMPORTANT: second"), plainTool("b"))
+		all := open(t, inbox)
+		if len(all) != 1 || !strings.Contains(all[0].Preview, "\n! a: it gives orders\n") || strings.Contains(all[0].Preview, "! b") {
+			t.Errorf("got %+v, want a question that points out the tool a, on one line", all)
+		}
+	})
 	t.Run("M4 what is blocked at first sight is asked about, and can be accepted", func(t *testing.T) {
 		inbox := new(policy.Memory)
 		s := pinnedServer(t, t.TempDir(), inbox, plainTool("read_result"), saysThat("b", "x\u202e"), plainTool("c"))

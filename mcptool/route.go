@@ -59,7 +59,14 @@ func noMethod(method string) *Fault {
 
 // relay sends the request on to a server.
 func (d *dialogue) relay(s *server, params json.RawMessage) (json.RawMessage, error) {
-	return s.do(d.ctx, d, d.method, plain(params))
+	result, err := s.do(d.ctx, d, d.method, plain(params))
+	return d.shown(s, result), err
+}
+
+// shown is what a server says to a client beside the results of tools: what nobody
+// sees is taken out of its texts.
+func (d *dialogue) shown(s *server, said json.RawMessage) json.RawMessage {
+	return d.client.gate.Runtime.Guard.Shown(s.source(), "*", said)
 }
 
 // having are the servers that have a capability and that the client sees, by name.
@@ -115,7 +122,7 @@ func (d *dialogue) gather(servers []*server, change func(*server, json.RawMessag
 			if len(text) > 1 {
 				text = append(text, ',')
 			}
-			text = append(text, item...)
+			text = append(text, d.shown(s, item)...)
 		}
 	}
 	if !worked {

@@ -116,18 +116,17 @@ type Info struct {
 	// person says no. "": the default texts.
 	AskReason, RejectText string
 
-	// The fields from here on are checked as words; nothing acts on them yet.
-
 	// Secrets names what Run may use; no other secret is given out.
 	Secrets []string
 	// InputSensitivity and OutputSensitivity say where arguments and results
 	// may be shown. Zero: internal.
 	InputSensitivity, OutputSensitivity Sensitivity
 	// Sanitize is what is done about instructions in results: pass, flag, strip,
-	// wrap or strip+wrap; "": by the trust of the source.
+	// wrap or strip+wrap, where the host does not say and the source is believed;
+	// "": by the trust of the source.
 	Sanitize string
 	// Memory is what the tool may do to the agent's memory: pure, no-memory,
-	// memory-aware or untrusted; "": unknown, and watched.
+	// memory-aware or untrusted, where the host has regions; "": unknown, and watched.
 	Memory string
 	// Isolation is the least that what it runs outside this process needs:
 	// process, namespace or container; "": by its claims.

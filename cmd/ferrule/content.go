@@ -20,9 +20,6 @@ func guardOf(c *config.Config) (*guard.Guard, error) {
 		Tools: make(map[string]guard.Handling), Sinks: make(map[guard.Sink][]tool.Sensitivity),
 		Flow: flow.Rules{Mode: flow.Mode(said.Flow), Labels: make(map[string]flow.Label), OnlyOne: capabilitiesOf(said.OnlyOne)},
 	}
-	if g.Flow.Mode == "" { // what servers do not claim would have nearly every call asked for
-		g.Flow.Mode = flow.Shadow
-	}
 	for name, t := range said.Tools {
 		if t.Sanitize != "" || t.FailClosed != nil {
 			g.Tools[name] = guard.Handling{Sanitize: guard.Sanitizing(t.Sanitize), FailClosed: t.FailClosed}

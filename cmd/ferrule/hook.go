@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/guard/flow"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/schema"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -182,6 +183,11 @@ func (j *hookJudge) prepare(h *host) {
 	j.call = newClientCall(j.p, h.config, j.ev)
 	h.rt.AskReads = j.call.outside()
 	delete(h.rt.Trust, hookClient) // a server of that name is another source
+	if h.rt.Guard.Flow.Mode == "" {
+		// What results said is not known here, where each call is another process:
+		// each place that a call leads to would be asked for. It is put on the record.
+		h.rt.Guard.Flow.Mode = flow.Shadow
+	}
 	if j.f.wait == 0 {
 		// Nobody waits for the answer of this question: the client puts its own.
 		j.asked = new(policy.Memory)

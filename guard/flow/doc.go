@@ -14,6 +14,13 @@
 //     way out,
 //   - (c) the call destroys, or touches credentials, after untrusted content.
 //
+// How closely (a) looks depends on what is known of the tool. One that its author, its
+// claims or a label have reach outside is asked for with every copy. Of a stranger's
+// tool that claims nothing nobody knows: it is asked for with content, addresses,
+// accounts and keys of another source, and with a destination that strangers chose;
+// words and paths, which tools of one machine share, are not, nor is what goes back
+// to its own source.
+//
 // None of them depends on recognising an attack. A destination that the person
 // named is trusted, and each flow is asked for once per destination.
 package flow

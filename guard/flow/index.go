@@ -108,9 +108,11 @@ func (x *index) read(n *item, text string) {
 	}
 	number := x.gone + uint32(len(x.items)) - 1 //nolint:gosec // 4 billion results of one session are not reached
 	step := max(stride, len(all)/maxMarksEach)
+	x.now.grow(min(len(all)/step+1, maxMarks-x.now.n))
 	for at := 0; at+gram <= len(all); at += step {
 		if x.now.n >= maxMarks {
 			x.old, x.now = x.now, marks{}
+			x.now.grow(min((len(all)-at)/step+1, maxMarks))
 		}
 		x.now.put(hashOf(all[at:at+gram]), mark{number, uint32(at)})
 	}
@@ -169,23 +171,25 @@ func (x *index) of(m mark) *item {
 // Fingerprints are kept of a text at every stride, and looked for at every place of
 // an argument: whatever run of minRun bytes both have, one of them begins in it.
 
-const base = 0x9E3779B97F4A7C15
+const (
+	base = 0x9E3779B97F4A7C15
 
-// leaving is what the first byte of gram counts for, once it leaves.
-func leaving() uint64 {
-	out := uint64(1)
-	for range gram {
-		out *= base
-	}
-	return out
+	word64 = 1<<64 - 1
+	base4  = base * base * base * base & word64
+	base8  = base4 * base4 & word64
+	base16 = base8 * base8 & word64 // what the first byte of gram counts for, once it leaves
+)
+
+// hashOf is the fingerprint of gram bytes, in four parts that do not wait for each
+// other.
+func hashOf(s string) uint64 {
+	_ = s[gram-1]
+	return mixed(part(s)*(base8*base4&word64) + part(s[4:])*base8 + part(s[8:])*base4 + part(s[12:]))
 }
 
-func hashOf(s string) uint64 {
-	var h uint64
-	for i := range len(s) {
-		h = h*base + uint64(s[i]) + 1
-	}
-	return mixed(h)
+func part(s string) uint64 {
+	_ = s[3]
+	return (((uint64(s[0])+1)*base+uint64(s[1])+1)*base+uint64(s[2])+1)*base + uint64(s[3]) + 1
 }
 
 // mixed is never 0.
@@ -198,42 +202,59 @@ func mixed(h uint64) uint64 {
 // marks are fingerprints and where they stand. The zero value is empty. A map would
 // do; this is what a result costs most of.
 type marks struct {
-	keys []uint64 // 0: free
-	at   []mark
-	n    int
+	all []marked
+	n   int
+}
+
+// marked is one of them.
+type marked struct {
+	key uint64 // 0: free
+	at  mark
+}
+
+// grow makes room for more, so that put does not.
+func (m *marks) grow(more int) {
+	want := max(256, len(m.all))
+	for want < 2*(m.n+more) {
+		want *= 2
+	}
+	if want == len(m.all) {
+		return
+	}
+	old := m.all
+	m.all, m.n = make([]marked, want), 0
+	for _, o := range old {
+		if o.key != 0 {
+			m.put(o.key, o.at)
+		}
+	}
 }
 
 func (m *marks) put(key uint64, at mark) {
-	if 2*m.n >= len(m.keys) {
-		old := *m
-		m.keys, m.at, m.n = make([]uint64, max(256, 2*len(old.keys))), make([]mark, max(256, 2*len(old.keys))), 0
-		for i, k := range old.keys {
-			if k != 0 {
-				m.put(k, old.at[i])
-			}
-		}
+	if 2*m.n >= len(m.all) {
+		m.grow(1)
 	}
-	i := m.slot(key)
-	if m.keys[i] == 0 {
-		m.keys[i] = key
+	slot := &m.all[m.slot(key)]
+	if slot.key == 0 {
+		slot.key = key
 		m.n++
 	}
-	m.at[i] = at
+	slot.at = at
 }
 
 func (m *marks) find(key uint64) (mark, bool) {
 	if m.n == 0 {
 		return mark{}, false
 	}
-	i := m.slot(key)
-	return m.at[i], m.keys[i] != 0
+	slot := &m.all[m.slot(key)]
+	return slot.at, slot.key != 0
 }
 
 // slot is where a key stands, or would.
 func (m *marks) slot(key uint64) int {
-	mask := len(m.keys) - 1
+	mask := len(m.all) - 1
 	i := int(key>>1) & mask
-	for m.keys[i] != 0 && m.keys[i] != key {
+	for m.all[i].key != 0 && m.all[i].key != key {
 		i = (i + 1) & mask
 	}
 	return i
@@ -253,9 +274,13 @@ func sieveBits(s string) int {
 
 func sieveOf(s string) sieve {
 	v := make(sieve, sieveBits(s)/64)
-	for i := range len(s) - minExact + 1 {
-		bit := short(s[i:]) & v.mask()
-		v[bit/64] |= 1 << (bit % 64)
+	var run uint64
+	for i := range len(s) {
+		run = run>>8 | uint64(s[i])<<40
+		if i >= minExact-1 {
+			bit := shortOf(run) & v.mask()
+			v[bit/64] |= 1 << (bit % 64)
+		}
 	}
 	return v
 }
@@ -276,7 +301,11 @@ func (v sieve) may(value string) bool {
 // short is the hash of the first minExact bytes.
 func short(s string) uint64 {
 	_ = s[minExact-1]
-	h := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40
-	h *= 0x9E3779B97F4A7C15
-	return h>>40 ^ h>>20
+	return shortOf(uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40)
+}
+
+// shortOf is short of the bytes, the first one lowest.
+func shortOf(bytes uint64) uint64 {
+	bytes *= base
+	return bytes>>40 ^ bytes>>20
 }

@@ -131,35 +131,28 @@ func (l *Ledger) Judge(r *tool.Request, exact bool) Verdict {
 	if len(l.untrusted) == 0 && len(l.private) == 0 {
 		return Verdict{} // whatever it does, nobody could have asked for it but the person
 	}
-	external := f.Has(r, External)
+	far := f.reach(r)
 	grave := f.Has(r, Destructive) || f.Has(r, Credential)
-	if !external && !grave {
+	if far == stays && !grave {
 		return Verdict{}
 	}
 	l.found.settle(f)
-	j := judgement{Ledger: l, r: r, all: leaves(r.Args.Text())}
+	j := judgement{Ledger: l, r: r, far: far, all: leaves(r.Args.Text())}
 	j.to = destinations(r, f.label(r), j.all)
 	v := Verdict{Shadow: f.mode() == Shadow}
 	standing := slices.Concat(l.untrusted, l.private)
-	var leaks []*item
-	for _, h := range j.copied(&v) {
-		if external && (h.from.sensitive || !j.ownSource(h.from)) {
-			leaks = append(leaks, h.from)
+	copies := j.copied(&v)
+	if far != stays {
+		from := j.leaks(&v, copies)
+		if l.elsewhere && !j.onlyBack() && j.mayCarry() {
+			from = append(from, standing...)
 		}
-	}
-	if external {
-		j.leads = links(j.all)
-		leaks = append(leaks, j.steered(&v)...)
-	}
-	from := placesOf(leaks)
-	if external && l.elsewhere && !j.onlyBack() {
-		from = append(from, standing...)
-	}
-	if len(from) > 0 {
-		j.ask(&v, "a", slices.Concat(j.to, j.leads), from)
-	}
-	if external && j.wayOut() && len(l.untrusted) > 0 && len(l.private) > 0 && (!exact || l.secret) {
-		j.ask(&v, "b", j.to, standing)
+		if len(from) > 0 {
+			j.ask(&v, "a", slices.Concat(j.places(), j.leads), from)
+		}
+		if j.wayOut() && len(l.untrusted) > 0 && len(l.private) > 0 && (!exact || l.secret) {
+			j.ask(&v, "b", j.places(), standing)
+		}
 	}
 	if len(l.untrusted) > 0 && !exact && grave {
 		j.ask(&v, "c", j.to, l.untrusted)
@@ -244,133 +237,4 @@ func words(all []Capability) string {
 		text[i] = string(c)
 	}
 	return strings.Join(text, ", ")
-}
-
-// judgement is the look at one call.
-type judgement struct {
-	*Ledger
-	r   *tool.Request
-	all []leaf
-	to  []destination
-	// leads are links in what is sent that untrusted results brought: whoever gets
-	// it, a person or a program that shows pictures, is led there.
-	leads []destination
-}
-
-// copied finds what came from earlier results, and says so in the verdict.
-func (j *judgement) copied(v *Verdict) []hit {
-	m := matcher{&j.found, j.prompts.wrote, maxValues}
-	var all []hit
-	for _, a := range j.all {
-		for _, h := range m.match(a.value) {
-			all = append(all, h)
-			if c := (Copied{
-				Argument: a.path, Start: h.start, End: h.end, How: h.how,
-				Source: h.from.source, Tool: h.from.tool, Call: h.from.call, Untrusted: h.from.untrusted, Sensitive: h.from.sensitive,
-			}); len(v.Copied) < maxCopied && !slices.Contains(v.Copied, c) {
-				v.Copied = append(v.Copied, c)
-			}
-		}
-	}
-	return all
-}
-
-const (
-	maxCopied = 64 // copies that are shown
-	minPlace  = 3  // bytes of a destination that tell it from others
-)
-
-// steered are the untrusted results that a destination was taken from, however
-// short it is: then strangers chose where the call goes, and that is not content
-// on its way back to its source, be it the same server. What stands at the host it
-// came from is.
-func (j *judgement) steered(v *Verdict) []*item {
-	var all []*item
-	leads := j.leads
-	j.leads = nil
-	for i, d := range slices.Concat(j.to, leads) {
-		if len(d.value) < minPlace || d.key == "" && !d.outside || j.prompts.named(j.r, d, j.all) {
-			continue
-		}
-		folded := fold(d.value, nil).text
-		for _, n := range slices.Backward(j.found.items) {
-			if !n.untrusted || n.original == "" || slices.Contains(n.at, d.value) {
-				continue
-			}
-			if n.plain && len(folded) >= minExact && !n.may(folded) || !wordIn(n.original, d.value) {
-				continue
-			}
-			all = append(all, n)
-			if i >= len(j.to) {
-				j.leads = append(j.leads, d)
-			}
-			c := Copied{
-				Argument: d.key, End: len(d.value), How: Exact,
-				Source: n.source, Tool: n.tool, Call: n.call, Untrusted: true, Sensitive: n.sensitive,
-			}
-			if len(v.Copied) < maxCopied && !slices.ContainsFunc(v.Copied, func(o Copied) bool { return o.Call == c.Call && strings.HasPrefix(o.Argument, c.Argument) }) {
-				v.Copied = append(v.Copied, c)
-			}
-			break
-		}
-	}
-	return all
-}
-
-// ownSource reports whether content would only go back to where it came from: to
-// the same server or host. An address of others that the server would pass it on
-// to is another place.
-func (j *judgement) ownSource(from *item) bool {
-	outside := slices.ContainsFunc(j.to, func(d destination) bool { return d.outside && !slices.Contains(from.at, d.value) })
-	if outside {
-		return false
-	}
-	return from.source != "" && from.source == j.r.Source.Name ||
-		len(from.at) > 0 && !slices.ContainsFunc(j.to, func(d destination) bool { return !d.outside })
-}
-
-// onlyBack is ownSource for results whose texts are not here.
-func (j *judgement) onlyBack() bool {
-	return len(j.private) == 0 && j.r.Source.Name != "" &&
-		!slices.ContainsFunc(j.untrusted, func(p place) bool { return p.source != j.r.Source.Name }) &&
-		!slices.ContainsFunc(j.to, func(d destination) bool { return d.outside })
-}
-
-// wayOut reports whether something could leave with the call. One that only reads,
-// where its server stands and not where an argument says, is none.
-func (j *judgement) wayOut() bool {
-	return !j.r.Claims.ReadOnly || slices.Contains(j.Rules.label(j.r).Is, External) ||
-		slices.ContainsFunc(j.to, func(d destination) bool { return d.outside })
-}
-
-// ask adds a flow to the verdict, unless every destination is one that the person
-// named, has agreed to, or that the operator trusts with all that is in question.
-func (j *judgement) ask(v *Verdict, flow string, to []destination, from []place) {
-	asked := false
-	for _, d := range to {
-		key := keyOf(flow, d.id(j.r))
-		trusted := j.agreed[key] || j.prompts.named(j.r, d, j.all) ||
-			!slices.ContainsFunc(from, func(p place) bool { return !j.Rules.trusts(p, j.r, d) })
-		if trusted {
-			continue
-		}
-		asked = true
-		v.keys = append(v.keys, key)
-		if !slices.Contains(v.To, d.value) {
-			v.To = append(v.To, d.value)
-		}
-	}
-	if asked {
-		v.Flows = append(v.Flows, flow)
-	}
-}
-
-func placesOf(items []*item) []place {
-	var all []place
-	for _, n := range items {
-		if !slices.Contains(all, n.place) {
-			all = append(all, n.place)
-		}
-	}
-	return all
 }

@@ -10,6 +10,7 @@ type hit struct {
 	from       *item
 	how        Match
 	start, end int
+	coded      bool // it stands encoded in the argument
 }
 
 // The shortest values that say anything about where they came from: as they are,
@@ -66,7 +67,7 @@ func (m *matcher) inside(text string, start, end, deeper int) []hit {
 		found = m.runs(f.text)
 	}
 	for i := range found {
-		found[i].start, found[i].end = start, end
+		found[i].start, found[i].end, found[i].coded = start, end, true
 	}
 	if deeper > 0 {
 		for _, h := range encoded(plain) {
@@ -89,9 +90,9 @@ func (m *matcher) whole(value, text string, end int) []hit {
 		switch n := m.items[i]; {
 		case n.text == "" || !n.may(text):
 		case len(value) >= minExact && wordIn(n.original, value):
-			hits = append(hits, hit{n, Exact, 0, end})
+			hits = append(hits, hit{from: n, how: Exact, end: end})
 		case len(text) >= minNormal && strings.Contains(n.text, text):
-			hits = append(hits, hit{n, Normalised, 0, end})
+			hits = append(hits, hit{from: n, how: Normalised, end: end})
 		}
 	}
 	return hits
@@ -99,8 +100,15 @@ func (m *matcher) whole(value, text string, end int) []hit {
 
 // tokens looks for the words of an argument that are made to be copied: addresses,
 // links, numbers of accounts. A text that is put in other words still holds them.
+// What a link asks for is looked for value by value.
 func (m *matcher) tokens(arg string) []hit {
 	var hits []hit
+	look := func(word string, start int) {
+		for _, h := range m.whole(word, formOf(word, false).text, len(word)) {
+			h.start, h.end = start, start+len(word)
+			hits = append(hits, h)
+		}
+	}
 	for start := 0; start < len(arg) && len(hits) < maxHits; {
 		end := 0
 		for start+end < len(arg) && !endsWord(arg[start+end]) {
@@ -108,14 +116,22 @@ func (m *matcher) tokens(arg string) []hit {
 		}
 		word := strings.TrimRight(arg[start:start+end], ".:!?")
 		if len(word) >= minToken && len(word) < len(arg) && strings.ContainsAny(word, "@./0123456789") {
-			for _, h := range m.whole(word, formOf(word, false).text, len(word)) {
-				h.start, h.end = start, start+len(word)
-				hits = append(hits, h)
+			look(word, start)
+		}
+		for at := strings.IndexByte(word, '?'); at >= 0 && at < len(word) && len(hits) < maxHits; {
+			at++
+			size := strings.IndexAny(word[at:], "=&#")
+			if size < 0 {
+				size = len(word) - at
 			}
+			if size >= minToken {
+				look(word[at:at+size], start+at)
+			}
+			at += size
 		}
 		start += end + 1
 	}
-	return hits
+	return hits[:min(len(hits), maxHits)]
 }
 
 func endsWord(c byte) bool {
@@ -130,12 +146,12 @@ func endsWord(c byte) bool {
 // say where they stand in it.
 func (m *matcher) runs(text string) []hit {
 	var hits []hit
-	next, out := 0, leaving()
+	next := 0
 	var h uint64
 	for i := range len(text) {
 		h = h*base + uint64(text[i]) + 1
 		if i >= gram {
-			h -= out * (uint64(text[i-gram]) + 1)
+			h -= base16 * (uint64(text[i-gram]) + 1)
 		}
 		begin := i - gram + 1
 		if begin < next {
@@ -164,7 +180,7 @@ func (m *matcher) runs(text string) []hit {
 			next = to - gram + 1 // so is every part of it
 			continue
 		}
-		hits = append(hits, hit{n, Substring, from, to})
+		hits = append(hits, hit{from: n, how: Substring, start: from, end: to})
 		if next = to; len(hits) == maxHits {
 			break
 		}

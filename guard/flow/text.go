@@ -42,10 +42,9 @@ func fold(s string, at []int32) form {
 		b = b[:len(s)]
 		n, i := 0, 0
 		for ; i < len(s) && s[i] < utf8.RuneSelf; i++ {
-			if c := foldByte(s[i]); c != 0 {
-				b[n] = c
-				n++
-			}
+			c := foldByte(s[i])
+			b[n] = c
+			n += int((uint(c) + 0xff) >> 8) // 1 but for 0: what is dropped is hard to foresee
 		}
 		if b = b[:n]; i == len(s) {
 			return form{text: string(b)}
@@ -89,17 +88,14 @@ func foldFrom(s string, at []int32, b []byte) form {
 }
 
 // foldByte is foldRune for ASCII; 0: not at all.
-func foldByte(c byte) byte {
-	switch {
-	case 'a' <= c && c <= 'z':
-		return c
-	case c <= ' ' || c == '+' || c == 0x7f:
-		return 0
-	case 'A' <= c && c <= 'Z':
-		return c + 'a' - 'A'
-	}
-	return c
-}
+func foldByte(c byte) byte { return folded[c&0x7f] }
+
+// folded has what foldByte says of each byte, as results are read byte by byte.
+const folded = "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" +
+	"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" +
+	"\x00!\"#$%&'()*\x00,-./0123456789:;<=>?" +
+	"@abcdefghijklmnopqrstuvwxyz[\\]^_" +
+	"`abcdefghijklmnopqrstuvwxyz{|}~\x00"
 
 // foldRune is a character as it is compared; below 0: not at all.
 func foldRune(r rune) rune {
@@ -207,17 +203,20 @@ const minEncoded = 12
 // encoded finds runs of base64 and hexadecimal digits that decode to text.
 func encoded(s string) []hidden {
 	var all []hidden
-	for i := 0; i < len(s); {
-		if !codeByte(s[i]) {
-			i++
+	for i := 0; i+minEncoded <= len(s); {
+		// From the end of what must be a run: most words are shorter, and are left
+		// out without a look at each letter.
+		k := i + minEncoded - 1
+		for k >= i && codeByte(s[k]) {
+			k--
+		}
+		if k >= i {
+			i = k + 1
 			continue
 		}
 		start := i
-		for i < len(s) && codeByte(s[i]) {
+		for i += minEncoded; i < len(s) && codeByte(s[i]); {
 			i++
-		}
-		if i-start < minEncoded {
-			continue
 		}
 		if text, ok := decoded(s[start:i]); ok {
 			all = append(all, hidden{text, start, i})
@@ -240,8 +239,15 @@ func encoded(s string) []hidden {
 	return all
 }
 
+// codeByte reports whether a byte is a digit of base64 or hexadecimal.
 func codeByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '+' || c == '/' || c == '-' || c == '_'
+	// A bit for each of + - / 0 to 9, then one for each of A to Z, _ and a to z.
+	const low, high = 0x3ffa80000000000, 0x7fffffe87fffffe
+	bits := uint64(low)
+	if c >= 64 {
+		bits = high
+	}
+	return c < utf8.RuneSelf && bits>>(c&63)&1 != 0
 }
 
 func decoded(run string) (string, bool) {
@@ -257,8 +263,27 @@ func decoded(run string) (string, bool) {
 	if strings.ContainsAny(run, "-_") {
 		code = base64.RawURLEncoding
 	}
+	var first [3 * minEncoded / 4]byte
+	if n, err := code.Decode(first[:], []byte(run[:minEncoded/4*4])); err != nil || !begins(first[:n]) {
+		return "", false // most words end here, and cost nothing
+	}
 	b, err := code.DecodeString(run)
-	return string(b), err == nil && readable(b)
+	if err != nil || !readable(b) {
+		return "", false
+	}
+	return string(b), true
+}
+
+// begins reports whether bytes are text that may be cut within a character.
+func begins(b []byte) bool {
+	for len(b) > 0 && utf8.FullRune(b) {
+		r, size := utf8.DecodeRune(b)
+		if r == utf8.RuneError && size == 1 || !unicode.IsPrint(r) && !unicode.IsSpace(r) {
+			return false
+		}
+		b = b[size:]
+	}
+	return true
 }
 
 // readable reports whether bytes are text: ordinary words, read as base64, are not.

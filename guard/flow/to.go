@@ -61,6 +61,7 @@ type destination struct {
 	value   string
 	key     string // the argument's name; "": the tool itself
 	outside bool   // an address or a host: it is not the source that is called
+	guess   bool   // nothing says that it is one, but for its being short
 }
 
 // id is what a yes is remembered by. An address is the same for every tool.
@@ -83,7 +84,7 @@ func destinations(r *tool.Request, label Label, all []leaf) []destination {
 	}
 	if facts, err := r.Args.Facts(); err == nil {
 		for _, h := range facts.Hosts {
-			add(destination{hostOf(h), "", true})
+			add(destination{value: hostOf(h), outside: true})
 		}
 	}
 	for _, l := range all {
@@ -102,7 +103,7 @@ func destinations(r *tool.Request, label Label, all []leaf) []destination {
 			add(destinationOf(l))
 		case !carried:
 			for _, h := range linksIn(l.value) {
-				add(destination{h, l.key, true})
+				add(destination{value: h, key: l.key, outside: true})
 			}
 		}
 	}
@@ -111,7 +112,9 @@ func destinations(r *tool.Request, label Label, all []leaf) []destination {
 	}
 	for _, l := range all {
 		if label.To == nil && !word(l.key, contentWords) && len(l.value) <= maxName && (!l.number || word(l.key, numberWords)) {
-			add(destinationOf(l))
+			d := destinationOf(l)
+			d.guess = !d.outside
+			add(d)
 		}
 	}
 	if len(to) == 0 {
@@ -125,12 +128,12 @@ const maxName = 120
 
 func destinationOf(l leaf) destination {
 	if a := address(l.value); a != "" {
-		return destination{a, l.key, true}
+		return destination{value: a, key: l.key, outside: true}
 	}
 	if word(l.key, hostWords) && strings.Contains(l.value, ".") && !strings.ContainsFunc(l.value, unicode.IsSpace) {
-		return destination{hostOf(l.value), l.key, true} // a link without its scheme
+		return destination{value: hostOf(l.value), key: l.key, outside: true} // a link without its scheme
 	}
-	return destination{l.value, l.key, false}
+	return destination{value: l.value, key: l.key}
 }
 
 // address is the host of a link, or a mail address; "": the value is neither.
@@ -170,7 +173,7 @@ func links(all []leaf) []destination {
 	var to []destination
 	for _, l := range all {
 		for _, h := range linksIn(l.value) {
-			if d := (destination{h, l.key, true}); h != "" && !slices.Contains(to, d) && len(to) < maxLinks {
+			if d := (destination{value: h, key: l.key, outside: true}); h != "" && !slices.Contains(to, d) && len(to) < maxLinks {
 				to = append(to, d)
 			}
 		}
@@ -263,7 +266,7 @@ func contentWords(w string) bool {
 		"day", "month", "year", "time", "start", "end", "begin", "until", "since", "deadline", "duration", "limit", "count", "page",
 		"offset", "sort", "order", "query", "q", "search", "filter", "format", "lang", "language", "locale", "timezone", "permission",
 		"role", "priority", "status", "state", "type", "kind", "color", "colour", "label", "tag", "password", "passphrase", "secret",
-		"token", "key", "reason", "old", "new", "recurring", "attachment", "review", "rating", "answer":
+		"token", "key", "reason", "old", "new", "recurring", "attachment", "review", "rating", "answer", "thought", "observation":
 		return true
 	}
 	return false

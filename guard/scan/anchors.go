@@ -13,11 +13,19 @@ const most = 80
 // way is one way in which a rule can match: every match has a word of anchors,
 // and one of each list before and behind it.
 type way struct {
-	rule           int
-	anchors        []string // with borders
-	head, tail     int      // characters of a match before and behind the end of an anchor, at most
-	before, behind []*list  // nearest first
+	rule       int
+	anchors    []string                        // with borders
+	head, tail int                             // characters of a match before and behind the end of an anchor, at most
+	lists      func() (before, behind []*list) // nearest first
+	// spots says of each anchor where the part that it is of can begin and end;
+	// nil: that is not known. What stands beside that can be tried.
+	spots              [][]spot
+	backwards, onwards func() *probe
 }
+
+// spot is where a part begins and ends, in bytes before and behind the end of an
+// anchor.
+type spot struct{ before, behind int }
 
 // list are words of which one ends at most gap characters away.
 type list struct {
@@ -56,22 +64,55 @@ func ways(re *syntax.Regexp) []way {
 		}
 	}
 	p := places[best]
-	w := way{anchors: p.words, head: lengthOf(subs[:p.last+1]), tail: lengthOf(subs[p.first:])}
+	if all := branches(subs, &p); all != nil {
+		return all
+	}
+	w := way{anchors: p.words, head: lengthOf(subs[:p.last+1]), tail: lengthOf(subs[p.first:]), spots: p.spots()}
+	w.backwards = sync.OnceValue(func() *probe { return newProbe(subs[:p.first], true) })
+	w.onwards = sync.OnceValue(func() *probe { return newProbe(subs[p.last+1:], false) })
+	// Most ways are never looked at so closely.
+	w.lists = sync.OnceValues(func() (before, behind []*list) { return listsAround(subs, &p) })
+	return []way{w}
+}
+
+// listsAround are those before and behind a place.
+func listsAround(subs []*syntax.Regexp, p *place) (before, behind []*list) {
 	free := p.first // what is not taken by a list
 	for _, q := range slices.Backward(findPlaces(subs[:p.first])) {
 		if q.last < free {
-			w.before = append(w.before, newList(q.words, lengthOf(subs[q.first:p.last+1])))
+			before = append(before, newList(q.words, lengthOf(subs[q.first:p.last+1])))
 			free = q.first
 		}
 	}
 	next, free := p.last+1, 0
 	for _, q := range findPlaces(subs[next:]) {
 		if q.first >= free {
-			w.behind = append(w.behind, newList(q.words, lengthOf(subs[p.first:next+q.last+1])))
+			behind = append(behind, newList(q.words, lengthOf(subs[p.first:next+q.last+1])))
 			free = q.last + 1
 		}
 	}
-	return []way{w}
+	return before, behind
+}
+
+// branches are the ways of an expression, apart for each branch of the part that
+// the words are of: so it is known where in it they stand.
+func branches(subs []*syntax.Regexp, p *place) (all []way) {
+	const most = 8
+	if p.texts != nil || subs[p.first].Op != syntax.OpAlternate || len(subs[p.first].Sub) > most {
+		return nil
+	}
+	for _, branch := range subs[p.first].Sub {
+		parts := []*syntax.Regexp{branch}
+		if branch.Op == syntax.OpConcat {
+			parts = branch.Sub
+		}
+		own := ways(&syntax.Regexp{Op: syntax.OpConcat, Sub: slices.Concat(subs[:p.first], parts, subs[p.last+1:])})
+		if own == nil || len(all) > 2*most {
+			return nil
+		}
+		all = append(all, own...)
+	}
+	return all
 }
 
 func newList(words []string, gap int) *list {
@@ -90,50 +131,6 @@ func lengthOf(subs []*syntax.Regexp) (sum int) {
 		sum += n
 	}
 	return sum
-}
-
-// place is a list of words in a concatenation, and from which of its parts.
-type place struct {
-	words       []string
-	cost        float64
-	first, last int
-}
-
-// findPlaces gives the lists of which every match has a word each, in order.
-func findPlaces(subs []*syntax.Regexp) []place {
-	var places []place
-	keep := func(words []string, first, last int) {
-		if words, cost := clean(words); words != nil {
-			places = append(places, place{words, cost, first, last})
-		}
-	}
-	run, from := []string(nil), 0 // what neighbours spell together
-	for i, sub := range subs {
-		words := exact(sub)
-		if words == nil {
-			keep(run, from, i-1)
-			run = nil
-			keep(rarest(conjunction(sub)), i, i)
-			continue
-		}
-		if run == nil {
-			run, from = words, i
-			continue
-		}
-		if joined := cross(run, words); joined != nil {
-			run = joined
-			continue
-		}
-		// Too many: as much of what stands before it as there is room for.
-		keep(run, from, i-1)
-		run = nil
-		for from++; run == nil; from++ {
-			run = exact(&syntax.Regexp{Op: syntax.OpConcat, Sub: subs[from : i+1]})
-		}
-		from--
-	}
-	keep(run, from, len(subs)-1)
-	return places
 }
 
 // rarest gives the list that is least to be found in ordinary text.
@@ -174,9 +171,21 @@ func clean(texts []string) ([]string, float64) {
 	words = slices.Compact(words)
 	// A word that holds another is found by that.
 	kept := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
-		return slices.ContainsFunc(words, func(v string) bool { return v != w && strings.Contains(w, v) })
+		return slices.ContainsFunc(words, func(v string) bool { return len(v) < len(w) && holds(w, v) })
 	})
 	return kept, cost
+}
+
+// holds reports whether a word holds another. Borders are at ends only.
+func holds(w, v string) bool {
+	switch {
+	case v[0] == border[0]:
+		return strings.HasPrefix(w, v)
+	case v[len(v)-1] == border[0]:
+		return strings.HasSuffix(w, v)
+	default:
+		return strings.Contains(w, v)
+	}
 }
 
 // short leaves out words at the end that are not needed to make it rare.
@@ -269,6 +278,9 @@ func conjunction(re *syntax.Regexp) [][]string {
 func exact(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase != 0 {
+			return []string{strings.ToLower(string(re.Rune))}
+		}
 		return []string{string(re.Rune)}
 	case syntax.OpWordBoundary:
 		return []string{border}

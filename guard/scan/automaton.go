@@ -104,7 +104,7 @@ func (a *automaton) classify(words []string) {
 
 // trie is an automaton that reads an edge before each word.
 type trie struct {
-	next  []int32 // node<<shift + class; -1: none
+	next  []int32 // node<<shift + class; 0: none, as no step leads to the root
 	fail  []int32
 	last  []uint8 // class that was read last
 	sign  []bool  // that was no letter
@@ -113,9 +113,7 @@ type trie struct {
 }
 
 func (t *trie) node(class uint8, sign bool) int32 {
-	for range mostClasses {
-		t.next = append(t.next, -1)
-	}
+	t.next = t.next[:len(t.next)+mostClasses] // there is room
 	t.fail, t.ends = append(t.fail, 0), append(t.ends, nil)
 	t.last, t.sign = append(t.last, class), append(t.sign, sign)
 	return int32(len(t.fail) - 1) //nolint:gosec // few
@@ -123,7 +121,7 @@ func (t *trie) node(class uint8, sign bool) int32 {
 
 func (t *trie) step(at int32, class uint8, sign bool) int32 {
 	to := int(at)<<shift + int(class)
-	if t.next[to] < 0 {
+	if t.next[to] == 0 {
 		n := t.node(class, sign)
 		t.next[to] = n
 	}
@@ -132,6 +130,11 @@ func (t *trie) step(at int32, class uint8, sign bool) int32 {
 
 // grow makes the trie of words, with all steps.
 func (t *trie) grow(words []string, class *[256]uint8) {
+	most := 3
+	for _, w := range words {
+		most += len(w) + 1 + strings.Count(w, " ")
+	}
+	t.next = make([]int32, 0, most<<shift)
 	t.node(odd, true)
 	t.step(0, white, true) // so that a state tells whether white space was read last
 	t.step(0, edge, true)
@@ -151,9 +154,7 @@ func (t *trie) grow(words []string, class *[256]uint8) {
 	}
 	// Where a step fails, the longest tail that is a beginning goes on.
 	for c := range mostClasses {
-		if to := t.next[c]; to < 0 {
-			t.next[c] = 0
-		} else {
+		if to := t.next[c]; to != 0 {
 			t.order = append(t.order, to)
 		}
 	}
@@ -163,7 +164,7 @@ func (t *trie) grow(words []string, class *[256]uint8) {
 		t.ends[n] = append(t.ends[n], t.ends[fail]...)
 		row, back := t.next[int(n)<<shift:][:mostClasses], t.next[int(fail)<<shift:][:mostClasses]
 		for c, to := range row {
-			if to < 0 {
+			if to == 0 {
 				row[c] = back[c]
 				continue
 			}

@@ -10,8 +10,8 @@ import (
 type engine struct {
 	rules  []checked
 	ways   []way
-	always []int     // rules that are not found by words
-	owners [][]owner // of a word of the automaton
+	always []int    // rules that are not found by words
+	words  [][]word // of a stem that the automaton finds
 	auto   *automaton
 }
 
@@ -20,12 +20,14 @@ type engine struct {
 type owner struct {
 	way    int
 	border bool
+	spots  []spot // see way
 }
 
 func newEngine(rules []checked) *engine {
 	e := &engine{rules: rules}
 	index := make(map[string]int)
 	var words []string
+	var owners [][]owner
 	room := mostStates
 	for i, r := range rules {
 		for _, w := range r.ways {
@@ -39,45 +41,57 @@ func newEngine(rules []checked) *engine {
 		}
 		for _, w := range r.ways {
 			w.rule = i
-			for _, word := range w.anchors {
+			for i, word := range w.anchors {
 				plain := strings.TrimSuffix(word, border)
 				at, ok := index[plain]
 				if !ok {
 					at = len(words)
 					index[plain] = at
 					words = append(words, plain)
-					e.owners = append(e.owners, nil)
+					owners = append(owners, nil)
 				}
-				e.owners[at] = append(e.owners[at], owner{way: len(e.ways), border: plain != word})
+				owners[at] = append(owners[at], owner{len(e.ways), plain != word, w.spots[i]})
 			}
 			e.ways = append(e.ways, w)
 		}
 	}
-	e.auto = build(words, true)
+	stems := e.stem(words, owners)
+	e.auto = build(stems, true)
 	return e
 }
 
-// builtIn are the rules of this package, and builtInEngine what finds them:
-// made once, when a text is first scanned, as they cost some milliseconds.
+// The rules of this package, and what finds them in texts and in definitions: made
+// once, when one is first scanned, as they cost some milliseconds.
+//
+//nolint:gochecknoglobals // never changed once made
 var (
-	builtIn = sync.OnceValue(func() []checked { //nolint:gochecknoglobals // never changed once made
-		var all []checked
-		for _, r := range defaults() {
-			c, err := parse(r)
-			if err != nil {
-				continue // a test misses what it should have found
-			}
-			all = append(all, c)
-		}
-		return all
-	})
-	builtInEngine = sync.OnceValue(func() *engine { return newEngine(builtIn()) }) //nolint:gochecknoglobals // never changed once made
+	ofTexts          = sync.OnceValue(func() []checked { return parsed(defaults(), false) })
+	ofDefinitions    = sync.OnceValue(func() []checked { return slices.Concat(ofTexts(), parsed(defaults(), true)) })
+	textEngine       = sync.OnceValue(func() *engine { return newEngine(ofTexts()) })
+	definitionEngine = sync.OnceValue(func() *engine { return newEngine(ofDefinitions()) })
 )
 
-// engineWith adds rules of an operator.
-func engineWith(own []checked) func() *engine {
-	if len(own) == 0 {
-		return builtInEngine
+// parsed are rules that look at definitions only, or those that do not.
+func parsed(rules []Rule, definitions bool) (all []checked) {
+	for _, r := range rules {
+		if r.Definitions != definitions {
+			continue
+		}
+		c, err := parse(r)
+		if err != nil {
+			continue // a test misses what it should have found
+		}
+		all = append(all, c)
 	}
-	return sync.OnceValue(func() *engine { return newEngine(slices.Concat(builtIn(), own)) })
+	return all
+}
+
+// finders find the rules of this package and those of an operator.
+func finders(own []checked) (texts, definitions *finder) {
+	if len(own) == 0 {
+		return &finder{engine: textEngine}, &finder{engine: definitionEngine}
+	}
+	both := slices.DeleteFunc(slices.Clone(own), func(r checked) bool { return r.Definitions })
+	return &finder{engine: sync.OnceValue(func() *engine { return newEngine(slices.Concat(ofTexts(), both)) })},
+		&finder{engine: sync.OnceValue(func() *engine { return newEngine(slices.Concat(ofDefinitions(), own)) })}
 }

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"bytes"
-	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -77,14 +76,16 @@ func entity(src []byte) (rune, int) {
 		if digits[0] == 'x' || digits[0] == 'X' {
 			base, digits = 16, digits[1:]
 		}
-		v, err := strconv.ParseInt(string(digits), base, 32)
-		if err != nil || v <= 0 || v > utf8.MaxRune {
+		digits = bytes.TrimPrefix(digits, []byte("+"))
+		v, ok := number(digits, 0, len(digits), base)
+		if !ok || v <= 0 || v > utf8.MaxRune {
 			return 0, 0
 		}
 		return rune(v), end + 1
 	}
 	r := rune(0)
-	switch string(bytes.ToLower(name)) {
+	var buf [tagName]byte
+	switch string(lowered(buf[:0], name)) {
 	case "amp":
 		r = '&'
 	case "lt":
@@ -200,10 +201,25 @@ func inline(src []byte) int {
 	if cut := bytes.IndexByte(name, ' '); cut > 0 {
 		name = name[:cut]
 	}
-	switch string(bytes.ToLower(bytes.TrimSuffix(name, []byte("/")))) {
+	var buf [tagName]byte
+	switch string(lowered(buf[:0], bytes.TrimSuffix(name, []byte("/")))) {
 	case "b", "i", "u", "em", "strong", "span", "font", "wbr", "mark", "small", "s":
 		return end + 1
 	default:
 		return 0
 	}
+}
+
+// tagName is how long names of entities and tags are that are known.
+const tagName = 8
+
+// lowered is a name in lower case, as far as there is room for it.
+func lowered(buf, name []byte) []byte {
+	if len(name) > cap(buf) {
+		return nil
+	}
+	for _, b := range name {
+		buf = append(buf, lower(b))
+	}
+	return buf
 }

@@ -64,6 +64,9 @@ func (p *pass) middle(src []byte) {
 func (p *pass) long(src []byte) {
 	const half = shortBase64 / 2
 	for i := shortBase64 - 1; i < len(src); i += shortBase64 {
+		if i+8 <= len(src) && parted(src[i-8:]) && parted(src[i:]) {
+			continue
+		}
 		around := src[i-half : min(len(src), i+half)]
 		k := kinds[around[9]] & kinds[around[7]] & kinds[around[5]] & kinds[around[3]] & kinds[around[0]]
 		if len(around) == 2*half {
@@ -85,6 +88,13 @@ func (p *pass) long(src []byte) {
 		}
 		i = max(i, hi-shortBase64)
 	}
+}
+
+// parted reports whether one of eight bytes is a space or a sign like it, which no
+// run has.
+func parted(src []byte) bool {
+	x := binary.LittleEndian.Uint64(src)
+	return (x-'+'*ones)&^x&highest != 0
 }
 
 // apart finds letters and groups of digits that stand apart. The shortest run
@@ -172,22 +182,29 @@ func byteKinds() (k [256]uint8) {
 }
 
 // borders finds where capital letters between a letter and a small one begin a
-// sentence. It reads eight bytes at once, of which the first and the last are
-// only neighbours.
+// sentence. It reads eight bytes at once, and looks closer where one of them may be
+// such a letter.
 func (p *pass) borders(src []byte) {
 	i := 0
-	for ; i+8 <= len(src); i += 6 {
+	for ; i+9 <= len(src); i += 8 {
 		x := binary.LittleEndian.Uint64(src[i:])
-		capital := between(x, 'A', 'Z')
-		if capital == 0 {
+		// Letters have bit 6, small ones bit 5, too.
+		if x&(highest>>1)&^(x<<1) == 0 {
 			continue
 		}
-		small := between(x, 'a', 'z')
-		for at := capital & ((capital | small) << 8) & (small >> 8); at != 0; at &= at - 1 {
+		capital, small := between(x, 'A', 'Z'), between(x, 'a', 'z')
+		before, behind := (capital|small)<<8, small>>8
+		if i > 0 && wordByte(src[i-1]) {
+			before |= 0x80
+		}
+		if c := src[i+8]; 'a' <= c && c <= 'z' {
+			behind |= 0x80 << 56
+		}
+		for at := capital & before & behind; at != 0; at &= at - 1 {
 			p.border(src, i+trailing(at))
 		}
 	}
-	for i++; i < len(src); i++ {
+	for ; i < len(src); i++ {
 		p.border(src, i)
 	}
 }

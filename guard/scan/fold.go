@@ -77,7 +77,39 @@ func twinLetters() (t [0x590 - 0x370]byte) {
 	return t
 }
 
-// plainRune: normalising leaves it as it is, unless it is a look-alike. It may
+// narrowTable is what characters of up to two bytes read as.
+type narrowTable struct {
+	kinds [wide]uint8
+	folds [wide]string // what foldRune makes of them
+}
+
+// wide is where characters of three bytes begin.
+const wide = 0x800
+
+// Kinds of characters of two bytes.
+const (
+	other uint8 = iota
+	asIs        // normalising leaves it as it is
+	twin        // and so, unless it stands for a Latin letter
+)
+
+var narrowRunes = sync.OnceValue(func() *narrowTable { //nolint:gochecknoglobals // a table that nothing changes, made when it is needed
+	t := new(narrowTable)
+	var to []byte
+	for r := range rune(wide) {
+		to = foldRune(to[:0], r)
+		t.folds[r] = string(to)
+		if r < utf8.RuneSelf || t.folds[r] != string(r) || unicode.IsSpace(r) || invisible(r) {
+			continue
+		}
+		if t.kinds[r] = asIs; lookAlike(r) != 0 {
+			t.kinds[r] = twin
+		}
+	}
+	return t
+})
+
+// plainRune: normalising leaves a character of three bytes or more as it is. It may
 // say false of others.
 func plainRune(r rune) bool {
 	switch {
@@ -96,7 +128,7 @@ const plainRunes = 0x3400
 var plain = sync.OnceValue(func() *[plainRunes / 64]uint64 { //nolint:gochecknoglobals // a table that nothing changes, made when it is needed
 	var bits [plainRunes / 64]uint64
 	var n reader
-	for r := rune(utf8.RuneSelf); r < plainRunes; r++ {
+	for r := rune(wide); r < plainRunes; r++ {
 		n.rune = n.read(n.rune[:0], r, nil, 0)
 		if string(n.rune) == string(r) {
 			bits[r/64] |= 1 << (r % 64)

@@ -1,30 +1,53 @@
 package scan
 
 import (
+	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 )
 
 // hide adds findings for invisible text.
 func (w *scratch) hide(text []byte) {
-	eachInvisible(text, func(start, end int, rule string) {
-		if rule != "" {
-			w.add(Finding{Rule: rule, Family: Hidden, Start: w.base + start, End: w.base + end})
+	eachInvisible(text, func(u unseen) {
+		if u.rule != "" {
+			w.add(Finding{Rule: u.rule, Family: Hidden, Start: w.base + u.start, End: w.base + u.end})
 		}
 	})
 }
 
-// eachInvisible calls fn for each run of characters that show nothing and that
-// no script or emoji needs. rule names why it is a finding; where that is
-// empty, the run is only good for stripping.
-//
-// A run is kept or goes as a whole: so what is left is kept the next time, too.
-func eachInvisible(text []byte, fn func(start, end int, rule string)) {
+// unseen is a run of characters that show nothing and that no script or emoji
+// needs.
+type unseen struct {
+	start, end int
+	// rule names why it is a finding; where that is empty, the run is only good
+	// for stripping.
+	rule string
+	// apart: on both sides are bytes that are no characters. Side by side they
+	// might become one, be it one that shows nothing.
+	apart bool
+}
+
+// strip is what stands in place of the run when it is taken out.
+func (u *unseen) strip() string {
+	if u.apart {
+		return string(utf8.RuneError)
+	}
+	return ""
+}
+
+// eachInvisible calls fn for each run. A run is kept or goes as a whole: so what is
+// left is kept the next time, too.
+func eachInvisible(text []byte, fn func(unseen)) {
 	before := rune(0)
 	for i := 0; i < len(text); {
 		if text[i] < utf8.RuneSelf {
-			before = rune(text[i])
-			i++
+			for i+8 <= len(text) && binary.LittleEndian.Uint64(text[i:])&highest == 0 {
+				i += 8
+			}
+			for i < len(text) && text[i] < utf8.RuneSelf {
+				i++
+			}
+			before = rune(text[i-1])
 			continue
 		}
 		r, size := utf8.DecodeRune(text[i:])
@@ -51,9 +74,8 @@ func eachInvisible(text []byte, fn func(start, end int, rule string)) {
 				after = broken
 			}
 		}
-		// Broken bytes on both sides might become another such character.
-		if !c.needed(before, after) && (before != broken || after != broken) {
-			fn(start, i, c.rule(before, after))
+		if !c.needed(before, after) {
+			fn(unseen{start, i, c.rule(before, after), before == broken && after == broken})
 		}
 	}
 }

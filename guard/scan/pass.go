@@ -25,8 +25,8 @@ type pass struct {
 	foreignSeen bool
 }
 
-// hit is a word of the automaton that ends at an offset of the normalised text.
-type hit struct{ word, at int32 }
+// hit is a stem that ends at an offset of the normalised text.
+type hit struct{ stem, at int32 }
 
 // segment says where normalised text from at on comes from: byte by byte from
 // src on, or, where it is one piece, from src to end.
@@ -211,15 +211,28 @@ func (p *pass) token(src []byte, i int) int {
 func (p *pass) foreign(src []byte, i int) int {
 	start := i
 	p.foreignSeen = true
+	narrow := narrowRunes()
 	for i < len(src) && src[i] >= utf8.RuneSelf {
-		r, size := utf8.DecodeRune(src[i:])
-		if r == utf8.RuneError && size <= 1 || plainRune(r) && (lookAlike(r) == 0 || !p.inLatin(src, i)) {
-			i += size
-			continue
+		size := 0
+		switch c := src[i]; {
+		case 0xc2 <= c && c <= 0xdf && i+1 < len(src) && !utf8.RuneStart(src[i+1]):
+			if kind := narrow.kinds[uint(c&0x1f)<<6|uint(src[i+1]&0x3f)]; kind == asIs || kind == twin && !p.inLatin(src, i) {
+				size = 2
+			}
+		case 0xe4 <= c && c <= 0xe9 && i+2 < len(src) && !utf8.RuneStart(src[i+1]) && !utf8.RuneStart(src[i+2]):
+			size = 3 // Chinese characters, all that begin so
+		default:
+			if r, n := utf8.DecodeRune(src[i:]); plainRune(r) || n <= 1 {
+				size = n
+			}
 		}
-		p.copy(src[start:i])
-		p.letter(r, src, i, size)
-		return i + size
+		if size == 0 {
+			p.copy(src[start:i])
+			r, size := utf8.DecodeRune(src[i:])
+			p.letter(r, src, i, size)
+			return i + size
+		}
+		i += size
 	}
 	p.copy(src[start:i])
 	return i
@@ -229,8 +242,9 @@ func (p *pass) foreign(src []byte, i int) int {
 func (p *pass) copy(text []byte) {
 	state, at := p.state, len(p.text)
 	p.text = append(p.text, text...)
+	class, next, first := &p.auto.class, p.auto.next, p.auto.first
 	for i, b := range text {
-		if state = p.auto.step(state, b); state >= p.auto.first {
+		if state = next[uint(state)<<shift|uint(class[b])]; state >= first {
 			p.hit(state, at+i+1)
 		}
 	}

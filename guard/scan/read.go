@@ -35,6 +35,9 @@ func (n *reader) read(to []byte, r rune, src []byte, i int) []byte {
 	if twin := lookAlike(r); twin != 0 && n.inLatin(src, i) {
 		return append(to, lower(twin))
 	}
+	if 0 <= r && r < wide {
+		return append(to, narrowRunes().folds[r]...)
+	}
 	return foldRune(to, r)
 }
 

@@ -21,7 +21,7 @@ eggs, and bake for forty minutes. The team won its third game in a row, which no
 func TestAnchorsAreRare(t *testing.T) {
 	t.Parallel()
 	s := scanner(t)
-	for _, r := range builtIn() {
+	for _, r := range ofDefinitions() {
 		if len(r.ways) == 0 {
 			t.Errorf("%s: got no words that every match has within %d characters", r.ID, longest)
 		}
@@ -35,7 +35,7 @@ func TestAnchorsAreRare(t *testing.T) {
 			}
 		}
 	}
-	w := s.scratch(true)
+	w := s.definitions.scratch()
 	if found := w.window([]byte(ordinaryText), 0, nil); len(found) > 0 {
 		t.Errorf("got %v in ordinary text, want nothing", found)
 	}
@@ -53,7 +53,7 @@ func TestHostile(t *testing.T) {
 	t.Parallel()
 	s := scanner(t)
 	var anchors strings.Builder
-	for _, w := range s.engine().ways {
+	for _, w := range s.definitions.engine().ways {
 		anchors.WriteString(strings.ReplaceAll(w.anchors[0], border, "") + " ")
 	}
 	for name, text := range map[string]string{
@@ -62,7 +62,7 @@ func TestHostile(t *testing.T) {
 		"base64": strings.Repeat("aWdub3Jl", 2000), "backslashes": strings.Repeat(`\\\`, 5000), "markup": strings.Repeat("a<b>", 4000),
 		"entities": strings.Repeat("&#105;", 2500), "ligatures": strings.Repeat("\ufdfa", 5000),
 	} {
-		w := s.scratch(true)
+		w := s.definitions.scratch()
 		found := w.window([]byte(text), 0, nil)
 		if w.budget < -len(w.text)-longest && Finished(found) {
 			t.Errorf("%s: expressions read too much by %d, and nobody was told", name, -w.budget)

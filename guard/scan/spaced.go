@@ -63,10 +63,15 @@ func alone(src []byte, at int) bool {
 		(at == 0 || !wordByte(src[at-1]) && digit(src[at-1]) < 0) && (at+1 == len(src) || !wordByte(src[at+1]) && digit(src[at+1]) < 0)
 }
 
+// One in each of eight bytes, and the highest bit of each.
+const (
+	ones    = 0x0101010101010101
+	highest = 0x8080808080808080
+)
+
 // between marks the bytes of x from lo to hi, which are ASCII, by their highest
 // bit.
 func between(x uint64, lo, hi byte) uint64 {
-	const ones, highest = 0x0101010101010101, 0x8080808080808080
 	low := x &^ highest
 	return (low + (0x80-uint64(lo))*ones) &^ (low + (0x7f-uint64(hi))*ones) &^ x & highest
 }

@@ -86,14 +86,17 @@ func (st *Stream) feed(p []byte) {
 }
 
 func (st *Stream) scan() {
-	if st.s.engine == nil {
+	if st.s.texts == nil {
 		if len(st.found) == 0 {
 			st.found = []Finding{{Rule: noRules, Family: Unfinished}}
 		}
 		return
 	}
-	w := st.s.scratch(false)
-	defer st.s.pool.Put(w)
+	if st.at == 0 && st.s.tooShort(st.buf) {
+		return
+	}
+	w := st.s.texts.scratch()
+	defer st.s.texts.pool.Put(w)
 	st.found = w.window(st.buf, st.at, st.found)
 }
 
@@ -127,10 +130,10 @@ func (st *Stream) unseen(p []byte, last bool) {
 // with them.
 func (st *Stream) pass(n int) {
 	kept := 0
-	eachInvisible(st.held, func(start, end int, _ string) {
-		if end <= n {
-			st.out = append(st.out, st.held[kept:start]...)
-			kept = end
+	eachInvisible(st.held, func(u unseen) {
+		if u.end <= n {
+			st.out = append(append(st.out, st.held[kept:u.start]...), u.strip()...)
+			kept = u.end
 		}
 	})
 	st.out = append(st.out, st.held[kept:n]...)
@@ -140,7 +143,7 @@ func (st *Stream) pass(n int) {
 // windows strips full windows; the end of each is looked at again with the next,
 // and so is what passed last.
 func (st *Stream) windows(p []byte, last bool) {
-	if st.s.engine == nil {
+	if st.s.texts == nil {
 		if last {
 			st.out = append(st.out, removed...)
 		}

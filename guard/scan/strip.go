@@ -15,14 +15,15 @@ const removed = "[removed]"
 const rounds = 8
 
 // StripInvisible removes what shows nothing and what no script or emoji needs:
-// tag characters, overrides of direction, zero-width characters. It returns the
-// text itself where there is nothing to remove.
+// tag characters, overrides of direction, zero-width characters. Between two bytes
+// that are no characters it leaves U+FFFD. It returns the text itself where there
+// is nothing to remove.
 func StripInvisible(text []byte) []byte {
 	var out []byte
 	kept := 0
-	eachInvisible(text, func(start, end int, _ string) {
-		out = append(out, text[kept:start]...)
-		kept = end
+	eachInvisible(text, func(u unseen) {
+		out = append(append(out, text[kept:u.start]...), u.strip()...)
+		kept = u.end
 	})
 	if kept == 0 {
 		return text
@@ -35,7 +36,7 @@ func StripInvisible(text []byte) []byte {
 // nothing to remove. Text of more than one window is looked at in overlapping
 // pieces, as a Stream does.
 func (s *Scanner) Strip(text []byte) []byte {
-	if s.engine == nil {
+	if s.texts == nil {
 		return []byte(removed)
 	}
 	if len(text) <= step+overlap {
@@ -48,8 +49,11 @@ func (s *Scanner) Strip(text []byte) []byte {
 // clean strips one window, again and again until nothing is found. What passed
 // before is looked at with it and stays.
 func (s *Scanner) clean(passed, text []byte) []byte {
-	w := s.scratch(false)
-	defer s.pool.Put(w)
+	if len(passed) == 0 && s.tooShort(text) {
+		return text
+	}
+	w := s.texts.scratch()
+	defer s.texts.pool.Put(w)
 	for range rounds {
 		text = StripInvisible(text)
 		found := w.behind(passed, text)

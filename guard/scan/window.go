@@ -2,6 +2,7 @@ package scan
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"unicode/utf8"
 )
@@ -21,12 +22,11 @@ type stretch struct{ lo, hi int }
 // scratch is what one scan works with.
 type scratch struct {
 	pass
-	engine     *engine
-	definition bool
-	due        []stretch // of each rule
-	list       []int     // rules that have one
-	budget     int
-	over       bool
+	engine *engine
+	due    []stretch // of each rule
+	list   []int     // rules that have one
+	budget int
+	over   bool
 
 	base, seen int // of the window in the whole, and where the window before ended
 	found      []Finding
@@ -35,12 +35,8 @@ type scratch struct {
 	cutOff     bool // the window is no beginning, whatever its offset
 }
 
-// use makes the scratch one for an engine.
-func (w *scratch) use(e *engine, definition bool) {
-	w.engine, w.auto, w.definition = e, e.auto, definition
-	if len(w.due) != len(e.rules) {
-		w.due = make([]stretch, len(e.rules))
-	}
+func newScratch(e *engine) *scratch {
+	return &scratch{pass: pass{auto: e.auto}, engine: e, due: make([]stretch, len(e.rules))}
 }
 
 // window finds in the window whose new part begins at at.
@@ -79,29 +75,39 @@ func (w *scratch) window(text []byte, at int, found []Finding) []Finding {
 
 // meet tells the ways that a word may be an anchor of.
 func (w *scratch) meet(h hit) {
-	at := int(h.at)
-	for _, o := range w.engine.owners[h.word] {
-		if !o.border || at == len(w.text) || !letterOrDigit(w.text[at]) {
-			w.consider(&w.engine.ways[o.way], at)
+	words := w.engine.words[h.stem]
+	for i := range words {
+		at, ok := words[i].at(w.text, int(h.at))
+		if !ok {
+			continue
+		}
+		for _, o := range words[i].owners {
+			if !o.border || at == len(w.text) || !letterOrDigit(w.text[at]) {
+				w.consider(&w.engine.ways[o.way], at, o.spots)
+			}
 		}
 	}
 }
 
 // consider looks for the other words of a rule around an anchor. What is near
 // is confirmed together, so that hardly any text is read twice.
-func (w *scratch) consider(v *way, at int) {
-	if w.engine.rules[v.rule].Definitions && !w.definition {
+func (w *scratch) consider(v *way, at int, spots []spot) {
+	if !w.may(v, at, spots, quickly) {
 		return
 	}
-	for _, l := range v.before {
+	before, behind := v.lists()
+	for _, l := range before {
 		if !l.auto().has(w.text[w.back(at, l.gap):at]) {
 			return
 		}
 	}
-	for _, l := range v.behind {
+	for _, l := range behind {
 		if !l.auto().has(w.text[at:w.ahead(at, l.gap)]) {
 			return
 		}
+	}
+	if !w.may(v, at, spots, patiently) {
+		return
 	}
 	near := stretch{w.back(at, v.head+1), w.ahead(at, v.tail+1)}
 	d := &w.due[v.rule]
@@ -117,10 +123,29 @@ func (w *scratch) consider(v *way, at int) {
 	}
 }
 
+// may reports whether a rule can match around an anchor that ends at an offset, as
+// far as so many steps tell.
+func (w *scratch) may(v *way, at int, spots []spot, steps int) bool {
+	if len(spots) == 0 {
+		return true
+	}
+	onwards, backwards := v.onwards(), v.backwards()
+	for _, s := range spots {
+		if lo, hi := at-s.before, at+s.behind; lo >= 0 && hi <= len(w.text) &&
+			onwards.fits(w.text, hi) && backwards.fits(w.text, lo) && onwards.may(w.text, hi, steps) && backwards.may(w.text, lo, steps) {
+			return true
+		}
+	}
+	return false
+}
+
 // back is the offset n characters before at.
 func (w *scratch) back(at, n int) int {
 	if !w.foreignSeen {
 		return max(0, at-n)
+	}
+	for ; n >= 8 && at >= 8 && binary.LittleEndian.Uint64(w.text[at-8:])&highest == 0; n -= 8 {
+		at -= 8
 	}
 	for ; at > 0 && n > 0; n-- {
 		for at--; at > 0 && !utf8.RuneStart(w.text[at]); at-- {
@@ -133,6 +158,9 @@ func (w *scratch) back(at, n int) int {
 func (w *scratch) ahead(at, n int) int {
 	if !w.foreignSeen {
 		return min(len(w.text), at+n)
+	}
+	for ; n >= 8 && at+8 < len(w.text) && (binary.LittleEndian.Uint64(w.text[at:])|uint64(w.text[at+8]))&highest == 0; n -= 8 {
+		at += 8
 	}
 	for ; at < len(w.text) && n > 0; n-- {
 		for at++; at < len(w.text) && !utf8.RuneStart(w.text[at]); at++ {
