@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/guard"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -45,7 +46,7 @@ func (c *call) argsAs(text string) string {
 	if c.turn.set.book == nil {
 		return ""
 	}
-	return c.recordableInput(text)
+	return c.recordableInput(text, guard.Audit)
 }
 
 // argsAsGiven are those that the model sent.
@@ -84,8 +85,11 @@ func (c *call) putDown(res, kept tool.Result) tool.Result {
 
 // recordableInput are arguments as records may hold them. What no tool is there
 // for may be meant for one whose arguments are secret.
-func (c *call) recordableInput(text string) string {
-	if in, _ := c.secret(); in || c.entry == nil && c.turn.view.session.rt.reg.find(c.called()) == nil {
+func (c *call) recordableInput(text string, by guard.Sink) string {
+	if in, _ := c.refused(by); in != "" {
+		return in
+	}
+	if c.entry == nil && c.turn.view.session.rt.reg.find(c.called()) == nil {
 		return withheld
 	}
 	return c.keyless(c.turn.set.scrubText(text))
