@@ -317,6 +317,17 @@ func TestFlowLasts(t *testing.T) {
 			t.Errorf("got %q, %v, want what is kept to hold nothing that was written", state.Flow, err)
 		}
 	})
+	t.Run("G6 what only shadow saw is asked for where it is enforced", func(t *testing.T) {
+		t.Parallel()
+		ledger := new(policy.Memory)
+		shadow := flowWorld(t, &ferrule.Runtime{Ledger: ledger, Guard: &guard.Guard{Flow: flow.Rules{Mode: flow.Shadow}}}, nil)
+		if got := call(t, shadow, "fetch {}", evil); got != "ran ran" {
+			t.Fatalf("got %s", got)
+		}
+		if got := call(t, flowWorld(t, &ferrule.Runtime{Ledger: ledger}, nil), evil); got != "flow_blocked" {
+			t.Errorf("got %s, want flow_blocked", got)
+		}
+	})
 	t.Run("G6 a session that is closed and opened again neither", func(t *testing.T) {
 		t.Parallel()
 		w := flowWorld(t, &ferrule.Runtime{}, nil)

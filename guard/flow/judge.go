@@ -142,7 +142,7 @@ func (j *judgement) ask(v *Verdict, flow string, to []destination, from []place)
 	asked := false
 	for _, d := range to {
 		key := keyOf(flow, d.id(j.r))
-		trusted := j.agreed[key] || j.prompts.named(j.r, d, j.all) ||
+		trusted := j.agreed[key] || v.Shadow && j.told[key] || j.prompts.named(j.r, d, j.all) ||
 			!slices.ContainsFunc(from, func(p place) bool { return !j.Rules.trusts(p, j.r, d) })
 		if trusted {
 			continue

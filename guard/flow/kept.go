@@ -31,7 +31,7 @@ type keptForm struct {
 	Untrusted [][2]string  `json:"untrusted,omitempty"` // source and tool
 	Private   [][2]string  `json:"private,omitempty"`
 	Secret    bool         `json:"secret,omitempty"`
-	Agreed    []string     `json:"agreed,omitempty"`
+	Agreed    []string     `json:"yes,omitempty"` // "agreed" once held what shadow saw, too
 	Used      []Capability `json:"used,omitempty"`
 }
 

@@ -22,8 +22,11 @@ type Ledger struct {
 	// elsewhere: another process has read results of this session. Their texts are
 	// not here, so that every argument may have come from them.
 	elsewhere bool
-	id        string // of this ledger, in what is kept
-	changes   uint64 // of kept
+	// told is what shadow has put on the record. Nobody agreed to it: it is neither
+	// kept nor heeded where the flow of data is enforced.
+	told    map[string]bool
+	id      string // of this ledger, in what is kept
+	changes uint64 // of kept
 }
 
 const (
@@ -179,12 +182,22 @@ func (l *Ledger) Trace(r *tool.Request) []Copied {
 }
 
 // Agree remembers that a person said yes: the same flows to the same destinations
-// are not asked for again in this session. A no is not remembered.
+// are not asked for again in this session. A no is not remembered. Of a verdict of
+// shadow, which nobody was asked about, it remembers only that it was told.
 func (l *Ledger) Agree(v Verdict) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, k := range v.keys {
-		l.agree(k)
+		if !v.Shadow {
+			l.agree(k)
+			continue
+		}
+		if l.told == nil {
+			l.told = make(map[string]bool)
+		}
+		if len(l.told) < maxAgreed {
+			l.told[k] = true
+		}
 	}
 }
 

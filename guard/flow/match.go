@@ -171,7 +171,7 @@ func (m *matcher) runs(text string) []hit {
 		}
 		from, to := begin, begin+gram
 		if int(at.at)+gram <= len(n.text) { // else the text is gone, and the print must do
-			from, to = common(text, n.text, begin, int(at.at))
+			from, to = shared(text, n.text, begin, int(at.at))
 			if to-from < minRun {
 				continue
 			}
@@ -188,8 +188,8 @@ func (m *matcher) runs(text string) []hit {
 	return hits
 }
 
-// common is the longest run around a[i] that equals the one around b[j].
-func common(a, b string, i, j int) (from, to int) {
+// shared is the longest run around a[i] that equals the one around b[j].
+func shared(a, b string, i, j int) (from, to int) {
 	from, to = i, i
 	for k := j; from > 0 && k > 0 && a[from-1] == b[k-1]; k-- {
 		from--
