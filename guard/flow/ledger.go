@@ -32,7 +32,7 @@ type Ledger struct {
 const (
 	maxPlaces = 64   // more are one that has no name
 	maxAgreed = 1024 // more are asked for again
-	maxValues = 512  // of one call that are looked for in all texts
+	maxValues = 4096 // of one call that are looked for in all texts
 )
 
 // Noted is what a ledger took in of a result. The zero value: nothing.
@@ -147,10 +147,7 @@ func (l *Ledger) Judge(r *tool.Request, exact bool) Verdict {
 	copies := j.copied(&v)
 	if far != stays {
 		from := j.leaks(&v, copies)
-		if l.elsewhere && !j.onlyBack() && j.mayCarry() {
-			from = append(from, standing...)
-		}
-		if len(from) > 0 {
+		if from = append(from, j.unseen()...); len(from) > 0 {
 			j.ask(&v, "a", slices.Concat(j.places(), j.leads), from)
 		}
 		if j.wayOut() && len(l.untrusted) > 0 && len(l.private) > 0 && (!exact || l.secret) {

@@ -24,7 +24,7 @@ func matching(texts ...string) *matcher {
 		x.add(item{call: fmt.Sprint(i), untrusted: true}, new(tool.Request), text, nil)
 	}
 	x.settle(nil)
-	return &matcher{x, nobody, maxValues}
+	return &matcher{index: x, own: nobody, values: maxValues}
 }
 
 // ways are how a text is passed on without a word of it being changed.
@@ -153,7 +153,7 @@ func TestIndexIsBounded(t *testing.T) {
 	if x.now.n+x.old.n == 0 {
 		t.Error("no fingerprints are kept")
 	}
-	m := &matcher{x, nobody, maxValues}
+	m := &matcher{index: x, own: nobody, values: maxValues}
 	if hits := m.match(random(699, 4000)[500:900]); len(hits) == 0 {
 		t.Error("G6 a copy of a recent result is not found")
 	}
