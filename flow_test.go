@@ -3,6 +3,7 @@ package ferrule_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -357,6 +358,37 @@ func TestFlowLasts(t *testing.T) {
 		call(t, w, "fetch {}", evil, "fetch {}", evil, "note {}")
 		if now := changes.Load(); now != before {
 			t.Errorf("written %d times, then %d, want no more", before, now)
+		}
+	})
+	t.Run("G6 what cannot be put on the record is not read", func(t *testing.T) {
+		t.Parallel()
+		for _, tt := range []struct {
+			mode  flow.Mode
+			calls []string
+			want  string
+		}{
+			{flow.Enforce, []string{"note {}", "fetch {}", "vault {}", "note {}"}, "ran unsafe_content unsafe_content ran"},
+			{flow.Shadow, []string{"note {}", "fetch {}"}, "ran ran"},
+			{flow.Off, []string{"note {}", "fetch {}"}, "ran ran"},
+		} {
+			full := errors.New("the disk is full")
+			var broken atomic.Bool
+			ledger := watchedLedger{new(policy.Memory), func(_ context.Context, change bool) error {
+				if change && broken.Load() {
+					return full
+				}
+				return nil
+			}}
+			w := flowWorld(t, &ferrule.Runtime{Ledger: ledger, Guard: &guard.Guard{Flow: flow.Rules{Mode: tt.mode}}}, nil)
+			call(t, w, "note {}")
+			broken.Store(true)
+			if got := call(t, w, tt.calls...); got != tt.want {
+				t.Errorf("%s: got %s, want %s", tt.mode, got, tt.want)
+			}
+			broken.Store(false)
+			if got := call(t, w, "fetch {}"); got != "ran" {
+				t.Errorf("%s: got %s, want ran: it can be written again", tt.mode, got)
+			}
 		}
 	})
 	t.Run("G6 what cannot be read of it counts as everything", func(t *testing.T) {

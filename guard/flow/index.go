@@ -220,7 +220,7 @@ func keep(s string) string {
 func formsOf(s string) string {
 	plain, _ := unescape(s, false)
 	f := fold(plain, nil)
-	codes := encoded(plain)
+	codes := encoded(plain, false)
 	if len(codes) == 0 {
 		return f.text
 	}

@@ -30,7 +30,7 @@ type copied struct {
 func (j *judgement) copied(v *Verdict) []copied {
 	m := matcher{index: &j.found, own: j.prompts.wrote, values: maxValues}
 	var all []copied
-	for _, a := range j.all {
+	for _, a := range slices.Concat(j.all, joined(j.all)) {
 		for _, h := range m.match(a.value) {
 			all = append(all, copied{h, a.value})
 			if c := (Copied{

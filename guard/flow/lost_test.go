@@ -110,6 +110,13 @@ func TestBounds(t *testing.T) {
 		{"G6 (a) a key behind many words", "", `{"to":"a@b.example","body":` + quoted(t, strings.Join(filler, " ")+" "+lostKey) + `}`, "a"},
 		{"G6 (a) a key behind the first MiB", "", `{"to":"a@b.example","body":` + quoted(t, lorem+lostKey) + `}`, "a"},
 		{"G6 (a) in the names of members", "", `{"to":"a@b.example","m":{` + quoted(t, secret[:28]) + `:1,` + quoted(t, secret[28:56]) + `:1}}`, "a"},
+		{"G6 (a) in pieces, in a list", "", `{"to":"a@b.example","body":` + quoted(t, slices.Collect(func(yield func(string) bool) {
+			for i := 0; i < len(secret) && yield(secret[i:min(len(secret), i+5)]); i += 5 {
+			}
+		})) + `}`, "a"},
+		{"G6 (a) a key in pieces, in a list", "", `{"to":"a@b.example","body":["sk-live-Z","x81kQpLmN","92aaTTy7Qe"]}`, "a"},
+		{"G6 (a) in pieces, as values", "", `{"to":"a@b.example","a":"` + secret[:20] + `","b":"` + secret[20:40] + `","c":"` + secret[40:60] + `"}`, "a"},
+		{"G6 (a) as numbers of bytes", "", `{"to":"a@b.example","body":` + strings.ReplaceAll(fmt.Sprint([]byte(secret)), " ", ",") + `}`, "a"},
 		{"G6 (a) more links than are looked at", "", `{"to":"a@b.example","body":` + quoted(t, hosts.String()) + `}`, "a"},
 		{"G6 (a) more links than are looked at, to who was named", "Mail a@b.example.", `{"to":"a@b.example","body":` + quoted(t, hosts.String()) + `}`, "a"},
 		{"G6 (a) what was named is trusted with whatever is too much", "Mail a@b.example.", `{"to":"a@b.example","body":` + quoted(t, lorem) + `}`, ""},

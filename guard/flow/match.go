@@ -59,7 +59,7 @@ func (m *matcher) match(arg string) []hit {
 	if hits == nil {
 		hits, runs = m.tokens(arg), m.runs(f.text)
 	}
-	codes := encoded(plain)
+	codes := encoded(plain, true)
 	if len(runs)+len(codes) > 0 { // only then it matters what stands where
 		var at []int32
 		plain, at = unescape(arg, true)
@@ -104,7 +104,7 @@ func (m *matcher) inside(text string, start, end, deeper int) []hit {
 		found[i].start, found[i].end, found[i].coded = start, end, true
 	}
 	if deeper > 0 {
-		for _, h := range encoded(plain) {
+		for _, h := range encoded(plain, true) {
 			found = append(found, m.inside(h.text, start, end, deeper-1)...)
 		}
 	}
@@ -114,7 +114,8 @@ func (m *matcher) inside(text string, start, end, deeper int) []hit {
 // whole looks for a value as it stands, newest result first. Where a tool has said
 // it more than once, the newest counts.
 func (m *matcher) whole(value, text string, end int) []hit {
-	if len(text) < minExact || isDate(value) {
+	signs := len(text) < minExact // it is long by its signs only, as 10.0.0.1 is
+	if signs && len(value) < minExact || isDate(value) {
 		return nil
 	}
 	if m.values--; m.values < 0 {
@@ -125,7 +126,7 @@ func (m *matcher) whole(value, text string, end int) []hit {
 	for _, n := range slices.Backward(m.items) {
 		h := hit{from: n, how: Exact, end: end}
 		switch {
-		case n.text == "" || !n.may(text):
+		case n.original == "" || !signs && !n.may(text):
 			continue
 		case len(value) >= minExact && wordIn(n.original, value):
 		case len(text) >= minNormal && strings.Contains(n.text, text):

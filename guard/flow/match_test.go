@@ -48,6 +48,21 @@ var ways = map[string]func(string) string{
 	"in base64 twice": func(s string) string {
 		return base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte(s))))
 	},
+	"as an address three times": func(s string) string {
+		return url.QueryEscape(url.QueryEscape(url.QueryEscape(s)))
+	},
+	"in base64 behind a word":   func(s string) string { return "id" + base64.StdEncoding.EncodeToString([]byte(s)) },
+	"in base64 behind a letter": func(s string) string { return "x" + base64.RawURLEncoding.EncodeToString([]byte(s)) },
+	"in base64 in two parts": func(s string) string {
+		code := base64.StdEncoding.EncodeToString([]byte(s))
+		return code[:30] + " " + code[30:]
+	},
+	"with a sign between letters":  func(s string) string { return strings.Join(strings.Split(s, ""), "-") },
+	"in hexadecimal with a prefix": func(s string) string { return "0x" + hex.EncodeToString([]byte(s)) },
+	"in hexadecimal, bytes apart":  func(s string) string { return fmt.Sprintf("% X", s) },
+	"in hexadecimal escapes": func(s string) string {
+		return `\x` + strings.ReplaceAll(fmt.Sprintf("% x", s), " ", `\x`)
+	},
 	"in hexadecimal": func(s string) string { return hex.EncodeToString([]byte(s)) },
 	"with invisible characters": func(s string) string {
 		return strings.Join(strings.Split(s, ""), "\u200b")

@@ -112,7 +112,7 @@ func (j *judgement) mayCarry(private bool) bool {
 		return true
 	}
 	return slices.ContainsFunc(j.all, func(l leaf) bool {
-		return private && len(l.value) >= minExact || len(l.value) >= minRun && !path(l.value) || len(encoded(l.value)) > 0 ||
+		return private && len(l.value) >= minExact || len(l.value) >= minRun && !path(l.value) || len(encoded(l.value, false)) > 0 ||
 			standsOut(l.value) || slices.ContainsFunc(strings.FieldsFunc(l.value, unicode.IsSpace), standsOut)
 	})
 }
