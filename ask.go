@@ -102,7 +102,7 @@ func (c *call) edit(a policy.Answer) (changed bool, failure *tool.Error) {
 	if a.Input == nil {
 		return false, nil
 	}
-	if changed, failure = c.change(a.Input, byPerson, "a person"); failure == nil {
+	if changed, failure = c.change(c.asMeant(a.Input), byPerson, "a person"); failure == nil {
 		c.edited = c.digest()
 	}
 	return changed, failure
@@ -129,7 +129,7 @@ func said(a *policy.Answer) string {
 
 // sameQuestion reports whether an answer to one is an answer to the other.
 func sameQuestion(a, b *policy.Question) bool {
-	return a.Digest == b.Digest && a.Reason == b.Reason && a.Rule == b.Rule && a.Preview == b.Preview && a.Source == b.Source && sameClaims(a.Claims, b.Claims)
+	return a.Digest == b.Digest && a.Reason == b.Reason && a.Rule == b.Rule && a.Preview == b.Preview && a.Source == b.Source && slices.Equal(a.From, b.From) && sameClaims(a.Claims, b.Claims)
 }
 
 // digest binds an answer to principal, definition and exact arguments.

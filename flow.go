@@ -160,7 +160,7 @@ func (c *call) flowNote(res tool.Result) (instead *tool.Error) {
 		return nil
 	}
 	set, f := c.turn.set, &c.turn.view.session.conv.flows
-	if len(res.Content) == 0 && (res.Err == nil || saidByUs(res.Err)) || !set.guard.Accepts(guard.Model, c.sensitivity()) {
+	if len(res.Content) == 0 && !res.Err.Foreign() || !set.guard.Accepts(guard.Model, c.sensitivity()) {
 		return nil // the model reads nothing that the tool said
 	}
 	l := f.ledger.Load()
@@ -184,20 +184,8 @@ func (c *call) flowNote(res tool.Result) (instead *tool.Error) {
 	}
 	return &tool.Error{
 		Kind: tool.UnsafeContent, Text: "The call has run, but what it returned could not be put on the record, so it was withheld.",
-		Detail: fmt.Sprintf("Runtime.Ledger: %v", err), Cause: err,
+		Detail: fmt.Sprintf("Runtime.Ledger: %v", err), Cause: err, Own: true,
 	}
-}
-
-// saidByUs reports whether an error of a call that ran is in Ferrule's words.
-func saidByUs(e *tool.Error) bool {
-	if e == nil {
-		return false
-	}
-	switch e.Kind { //nolint:exhaustive // the others may be a tool's
-	case tool.Timeout, tool.Aborted, tool.InvalidOutput, tool.UnsafeContent, tool.OutcomeUnknown:
-		return true
-	}
-	return e.Own
 }
 
 // flowKept has kept for good what the ledger knows now, before the model knows
