@@ -131,7 +131,7 @@ func (c *call) flowAgreed() {
 		return
 	}
 	l.Agree(*c.verdict)
-	c.flowKept(l)
+	_ = c.flowKept(l) // else it is asked for again
 }
 
 // flowOnly denies a call that has another capability than the one that its session
@@ -146,26 +146,30 @@ func (c *call) flowOnly() *tool.Error {
 		d := flow.Verdict{Refused: err.Error()}.Decision()
 		return &tool.Error{Kind: tool.Denied, Text: d.Message, Detail: "denied by flow, " + d.Rule + ": " + d.Reason}
 	}
-	c.flowKept(l)
+	if err := c.flowKept(l); err != nil {
+		return unjournalled(fmt.Errorf("Runtime.Ledger: %w", err))
+	}
 	return nil
 }
 
-// flowNote takes in what the model will read of a call that has run.
-func (c *call) flowNote(res tool.Result) {
+// flowNote takes in what the model will read of a call that has run, and returns
+// what the model is told instead, where a session that goes on elsewhere would not
+// know that it was read.
+func (c *call) flowNote(res tool.Result) (instead *tool.Error) {
 	if !c.begun && !c.settled || c.entry == nil || c.turn.imagined || c.turn.set.flowOff() {
-		return
+		return nil
 	}
 	set, f := c.turn.set, &c.turn.view.session.conv.flows
 	if len(res.Content) == 0 && !res.Err.Foreign() || !set.guard.Accepts(guard.Model, c.sensitivity()) {
-		return // the model reads nothing that the tool said
+		return nil // the model reads nothing that the tool said
 	}
 	l := f.ledger.Load()
 	if l == nil {
 		if set.flow == nil && !c.strange() && res.Trust == nil && res.Origin == nil && c.sensitivity() < tool.Secret {
-			return // as most are
+			return nil // as most are
 		}
 		if set.flow.Notes(c.req, &res) == (flow.Noted{}) {
-			return
+			return nil
 		}
 		l = f.watch(set.flow)
 	}
@@ -174,23 +178,30 @@ func (c *call) flowNote(res tool.Result) {
 		c.noticed = &kept
 		f.news.Add(1)
 	}
-	c.flowKept(l)
+	err := c.flowKept(l)
+	if err == nil || c.noticed == nil || set.flow != nil && set.flow.Mode == flow.Shadow {
+		return nil
+	}
+	return &tool.Error{
+		Kind: tool.UnsafeContent, Text: "The call has run, but what it returned could not be put on the record, so it was withheld.",
+		Detail: fmt.Sprintf("Runtime.Ledger: %v", err), Cause: err, Own: true,
+	}
 }
 
 // flowKept has kept for good what the ledger knows now, before the model knows
 // more. Where that fails it is tried again with the next change.
-func (c *call) flowKept(l *flow.Ledger) {
+func (c *call) flowKept(l *flow.Ledger) error {
 	conv := c.turn.view.session.conv
 	f := &conv.flows
 	if l.Changes() == f.saved.Load() {
-		return
+		return nil
 	}
 	f.news.Add(1)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := l.Changes()
 	if now == f.saved.Load() {
-		return // somebody else has
+		return nil // somebody else has
 	}
 	kept, err := conv.update(context.WithoutCancel(c.turn.ctx), func(kept *policy.SessionState) error {
 		text, err := l.Save(json.RawMessage(kept.Flow))
@@ -202,11 +213,12 @@ func (c *call) flowKept(l *flow.Ledger) {
 	if err == nil {
 		f.saved.Store(now)
 		f.kept = kept.Flow
-		return
+		return nil
 	}
 	if c.turn.noted() {
 		c.emit(audit.Event{Kind: audit.Found, Text: fmt.Sprintf("what the flow of data knows of the session could not be kept: %v", err)})
 	}
+	return err
 }
 
 // load takes over what is kept of the session: it may have gone on elsewhere.

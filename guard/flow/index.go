@@ -1,17 +1,20 @@
 package flow
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // What an index keeps of the results of a session, all together at most about
-// 3 MB, whatever they hold. What is too much is forgotten in steps, oldest first:
-// the text goes, so that only copies of minRun and more are still found; then the
-// fingerprints; then that there was a result. That untrusted content or private
-// data stands in the session is never forgotten.
+// 5 MB, whatever they hold. What is too much is forgotten in steps, strangers' before
+// private, oldest first: the text goes, so that only copies of minRun and more are
+// still found; then the fingerprints; then that there was a result. That untrusted
+// content or private data stands in the session is never forgotten, nor that some of
+// it can no longer be compared with: see [lost].
 const (
 	gram   = 16                // bytes that one fingerprint stands for
 	stride = 17                // from one that is kept to the next
@@ -19,9 +22,9 @@ const (
 
 	maxRead  = 1 << 20   // bytes of one result that are looked at
 	maxEach  = 128 << 10 // bytes of one result that are kept as text
-	maxText  = 768 << 10 // bytes of all texts, in both forms, with their sieves
-	maxMarks = 16 << 10  // fingerprints of a generation; there are two
-	maxItems = 512       // results
+	maxText  = 2 << 20   // bytes of all texts, in both forms, with their sieves
+	maxMarks = 32 << 10  // fingerprints of a generation; there are two
+	maxItems = 1024      // results
 
 	maxWaiting = 256 << 10 // bytes of results that are not looked at yet
 
@@ -33,6 +36,7 @@ const (
 // item is one result that arguments may be copied from.
 type item struct {
 	place
+	number               uint32
 	call                 string
 	untrusted, sensitive bool
 	at                   []string // hosts and addresses the call went to
@@ -40,6 +44,7 @@ type item struct {
 	original, text string // as it was, and in its form; "": forgotten
 	sieve          sieve  // of text; nil: nobody has needed it
 	plain          bool   // original holds no escapes: what stands in it stands in text
+	lost           bool   // copies of it may be missed
 }
 
 // mark is where a fingerprint stands.
@@ -47,13 +52,33 @@ type mark struct{ item, at uint32 }
 
 // index finds what came from earlier results.
 type index struct {
-	items    []*item
-	gone     uint32 // items that are forgotten: the first one's number
-	kept     int    // bytes of texts
+	items    []*item // by their numbers
+	next     uint32  // number
+	kept     int     // bytes of texts
 	now, old marks
+	lost     lost
 
 	waits   []waiting
 	waiting int // bytes of them
+}
+
+// lost are the tools whose results cannot be compared with in full any more, by
+// what they were: whatever leaves may be a copy of them. Who wants a copy to go
+// unseen could else fill the index first.
+type lost struct{ untrusted, private []place }
+
+// lose notes that copies of a result may be missed from now on.
+func (x *index) lose(n *item) {
+	if n.lost {
+		return
+	}
+	n.lost = true
+	if n.untrusted {
+		x.lost.untrusted = withPlace(x.lost.untrusted, n.place)
+	}
+	if n.sensitive {
+		x.lost.private = withPlace(x.lost.private, n.place)
+	}
 }
 
 // waiting is a result that is not looked at yet, and the call that it is of: most
@@ -92,33 +117,81 @@ func (x *index) empty() bool { return len(x.items) == 0 && len(x.waits) == 0 }
 
 // read makes a result's parts known.
 func (x *index) read(n *item, text string) {
+	if text == "" || x.again(n, text) {
+		return
+	}
 	all := formsOf(text)
 	n.original, n.text = keep(text), keep(all)
 	n.plain = !escapes(text)
+	n.number = x.next
+	x.next++
 	x.items = append(x.items, n)
-	if len(x.items) > maxItems {
-		x.forget(x.items[0])
-		x.items[0] = nil
-		x.items = x.items[1:]
-		x.gone++
-	}
 	x.kept += n.size()
-	for i := 0; x.kept > maxText && i < len(x.items)-1; i++ {
-		x.forget(x.items[i])
-	}
-	number := x.gone + uint32(len(x.items)) - 1 //nolint:gosec // 4 billion results of one session are not reached
+	x.room()
 	step := max(stride, len(all)/maxMarksEach)
+	if step > stride || len(n.original) < len(text) || len(n.text) < len(all) {
+		x.lose(n)
+	}
 	x.now.grow(min(len(all)/step+1, maxMarks-x.now.n))
 	for at := 0; at+gram <= len(all); at += step {
 		if x.now.n >= maxMarks {
-			x.old, x.now = x.now, marks{}
+			x.turnOver()
 			x.now.grow(min((len(all)-at)/step+1, maxMarks))
 		}
-		x.now.put(hashOf(all[at:at+gram]), mark{number, uint32(at)})
+		x.now.put(hashOf(all[at:at+gram]), mark{n.number, uint32(at)})
+		x.now.last = n.number
+	}
+}
+
+// again reports whether a result is known: the same tool has said the same of the
+// same place. The newest call counts.
+func (x *index) again(n *item, text string) bool {
+	for _, o := range x.items {
+		if len(o.original) == len(text) && o.place == n.place && o.untrusted == n.untrusted && o.sensitive == n.sensitive &&
+			o.original == text && slices.Equal(o.at, n.at) {
+			o.call = n.call
+			return true
+		}
+	}
+	return false
+}
+
+// turnOver drops the older generation of fingerprints.
+func (x *index) turnOver() {
+	for _, n := range x.items {
+		if x.old.n > 0 && n.number <= x.old.last && (n.text == "" || len(n.text) >= minRun) {
+			x.lose(n)
+		}
+	}
+	x.old, x.now = x.now, marks{}
+}
+
+// room forgets what is too much, but nothing of the newest result.
+func (x *index) room() {
+	last := len(x.items) - 1
+	if len(x.items) > maxItems {
+		i := max(0, slices.IndexFunc(x.items[:last], func(n *item) bool { return !n.sensitive }))
+		x.forget(x.items[i])
+		x.items = slices.Delete(x.items, i, i+1)
+		last--
+	}
+	for _, private := range []bool{false, true} {
+		for _, n := range x.items[:last] {
+			if x.kept <= maxText {
+				return
+			}
+			if n.sensitive == private {
+				x.forget(n)
+			}
+		}
 	}
 }
 
 func (x *index) forget(n *item) {
+	x.lose(n)
+	if n.text == "" && n.original == "" {
+		return
+	}
 	x.kept -= n.size()
 	n.original, n.text, n.sieve = "", "", nil
 }
@@ -147,7 +220,7 @@ func keep(s string) string {
 func formsOf(s string) string {
 	plain, _ := unescape(s, false)
 	f := fold(plain, nil)
-	codes := encoded(plain)
+	codes := encoded(plain, false)
 	if len(codes) == 0 {
 		return f.text
 	}
@@ -162,10 +235,11 @@ func formsOf(s string) string {
 
 // of is the item of a mark; nil: forgotten.
 func (x *index) of(m mark) *item {
-	if m.item < x.gone {
+	i, ok := slices.BinarySearchFunc(x.items, m.item, func(n *item, number uint32) int { return cmp.Compare(n.number, number) })
+	if !ok {
 		return nil
 	}
-	return x.items[m.item-x.gone]
+	return x.items[i]
 }
 
 // Fingerprints are kept of a text at every stride, and looked for at every place of
@@ -202,8 +276,9 @@ func mixed(h uint64) uint64 {
 // marks are fingerprints and where they stand. The zero value is empty. A map would
 // do; this is what a result costs most of.
 type marks struct {
-	all []marked
-	n   int
+	all  []marked
+	n    int
+	last uint32 // the number of the newest item in them
 }
 
 // marked is one of them.

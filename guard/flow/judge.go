@@ -17,6 +17,7 @@ type judgement struct {
 	// leads are links in what is sent that untrusted results brought: whoever gets
 	// it, a person or a program that shows pictures, is led there.
 	leads []destination
+	over  bool // there is more in the arguments than is looked at
 }
 
 // copied is a part of an argument that came from an earlier result.
@@ -27,9 +28,9 @@ type copied struct {
 
 // copied finds what came from earlier results, and says so in the verdict.
 func (j *judgement) copied(v *Verdict) []copied {
-	m := matcher{&j.found, j.prompts.wrote, maxValues}
+	m := matcher{index: &j.found, own: j.prompts.wrote, values: maxValues}
 	var all []copied
-	for _, a := range j.all {
+	for _, a := range slices.Concat(j.all, joined(j.all)) {
 		for _, h := range m.match(a.value) {
 			all = append(all, copied{h, a.value})
 			if c := (Copied{
@@ -40,6 +41,7 @@ func (j *judgement) copied(v *Verdict) []copied {
 			}
 		}
 	}
+	j.over = m.over
 	return all
 }
 
@@ -66,8 +68,27 @@ func (j *judgement) leaks(v *Verdict, copies []copied) []place {
 	if size >= maxPieces {
 		all = append(all, pieces...)
 	}
-	j.leads = links(j.all)
-	return placesOf(append(all, j.steered(v)...))
+	leads, more := links(j.all)
+	all = append(all, j.steered(v, leads)...)
+	if more {
+		j.over = true
+		j.leads = append(j.leads, destination{value: j.r.Name}) // wherever the others lead
+	}
+	return placesOf(all)
+}
+
+// unseen are where content may have come from that the arguments cannot be
+// compared with: it was read elsewhere, or is forgotten, or there is more in the
+// arguments than is looked at.
+func (j *judgement) unseen() []place {
+	untrusted, private := j.found.lost.untrusted, j.found.lost.private
+	if j.elsewhere || j.over {
+		untrusted, private = j.untrusted, j.private
+	}
+	if len(untrusted)+len(private) == 0 || j.onlyBack(untrusted, private) || !j.mayCarry(len(private) > 0) {
+		return nil
+	}
+	return slices.Concat(untrusted, private)
 }
 
 // maxPieces is how many bytes of words, together, are content.
@@ -77,10 +98,8 @@ const maxPieces = 4 * minRun
 // short it is: then strangers chose where the call goes, and that is not content
 // on its way back to its source, be it the same server. What stands at the host it
 // came from is, and so is a path or an id that the server itself gave.
-func (j *judgement) steered(v *Verdict) []*item {
+func (j *judgement) steered(v *Verdict, leads []destination) []*item {
 	var all []*item
-	leads := j.leads
-	j.leads = nil
 	for i, d := range slices.Concat(j.to, leads) {
 		if len(d.value) < minPlace || d.key == "" && !d.outside || j.prompts.named(j.r, d, j.all) {
 			continue
@@ -123,9 +142,9 @@ func (j *judgement) ownSource(from *item) bool {
 }
 
 // onlyBack is ownSource for results whose texts are not here.
-func (j *judgement) onlyBack() bool {
-	return len(j.private) == 0 && j.r.Source.Name != "" &&
-		!slices.ContainsFunc(j.untrusted, func(p place) bool { return p.source != j.r.Source.Name }) &&
+func (j *judgement) onlyBack(untrusted, private []place) bool {
+	return len(private) == 0 && j.r.Source.Name != "" &&
+		!slices.ContainsFunc(untrusted, func(p place) bool { return p.source != j.r.Source.Name }) &&
 		!slices.ContainsFunc(j.to, func(d destination) bool { return d.outside })
 }
 
@@ -142,7 +161,7 @@ func (j *judgement) ask(v *Verdict, flow string, to []destination, from []place)
 	asked := false
 	for _, d := range to {
 		key := keyOf(flow, d.id(j.r))
-		trusted := j.agreed[key] || j.prompts.named(j.r, d, j.all) ||
+		trusted := j.agreed[key] || v.Shadow && j.told[key] || j.prompts.named(j.r, d, j.all) ||
 			!slices.ContainsFunc(from, func(p place) bool { return !j.Rules.trusts(p, j.r, d) })
 		if trusted {
 			continue

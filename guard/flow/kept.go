@@ -31,7 +31,7 @@ type keptForm struct {
 	Untrusted [][2]string  `json:"untrusted,omitempty"` // source and tool
 	Private   [][2]string  `json:"private,omitempty"`
 	Secret    bool         `json:"secret,omitempty"`
-	Agreed    []string     `json:"agreed,omitempty"`
+	Agreed    []string     `json:"yes,omitempty"` // "agreed" once held what shadow saw, too
 	Used      []Capability `json:"used,omitempty"`
 }
 
@@ -109,19 +109,24 @@ func (l *Ledger) load(had json.RawMessage) error {
 
 // stand notes that results of a tool stand in the session.
 func (l *Ledger) stand(all *[]place, p place) {
-	switch {
-	case slices.Contains(*all, p):
-		return
-	case len(*all) >= maxPlaces:
-		if p == (place{}) {
-			return
-		}
-		*all = (*all)[:maxPlaces-1]
-		l.stand(all, place{}) // fits only a trust in all
-		return
+	now := withPlace(*all, p)
+	if !slices.Equal(now, *all) {
+		l.changes++
 	}
-	*all = append(*all, p)
-	l.changes++
+	*all = now
+}
+
+// withPlace adds a place. Too many are one that fits only a trust in all.
+func withPlace(all []place, p place) []place {
+	switch {
+	case slices.Contains(all, p):
+		return all
+	case len(all) < maxPlaces:
+		return append(all, p)
+	case slices.Contains(all, place{}):
+		return all
+	}
+	return append(slices.Clip(all[:maxPlaces-1]), place{})
 }
 
 func (l *Ledger) agree(key string) {

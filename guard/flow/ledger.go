@@ -22,14 +22,17 @@ type Ledger struct {
 	// elsewhere: another process has read results of this session. Their texts are
 	// not here, so that every argument may have come from them.
 	elsewhere bool
-	id        string // of this ledger, in what is kept
-	changes   uint64 // of kept
+	// told is what shadow has put on the record. Nobody agreed to it: it is neither
+	// kept nor heeded where the flow of data is enforced.
+	told    map[string]bool
+	id      string // of this ledger, in what is kept
+	changes uint64 // of kept
 }
 
 const (
 	maxPlaces = 64   // more are one that has no name
 	maxAgreed = 1024 // more are asked for again
-	maxValues = 512  // of one call that are looked for in all texts
+	maxValues = 4096 // of one call that are looked for in all texts
 )
 
 // Noted is what a ledger took in of a result. The zero value: nothing.
@@ -144,10 +147,7 @@ func (l *Ledger) Judge(r *tool.Request, exact bool) Verdict {
 	copies := j.copied(&v)
 	if far != stays {
 		from := j.leaks(&v, copies)
-		if l.elsewhere && !j.onlyBack() && j.mayCarry() {
-			from = append(from, standing...)
-		}
-		if len(from) > 0 {
+		if from = append(from, j.unseen()...); len(from) > 0 {
 			j.ask(&v, "a", slices.Concat(j.places(), j.leads), from)
 		}
 		if j.wayOut() && len(l.untrusted) > 0 && len(l.private) > 0 && (!exact || l.secret) {
@@ -179,12 +179,22 @@ func (l *Ledger) Trace(r *tool.Request) []Copied {
 }
 
 // Agree remembers that a person said yes: the same flows to the same destinations
-// are not asked for again in this session. A no is not remembered.
+// are not asked for again in this session. A no is not remembered. Of a verdict of
+// shadow, which nobody was asked about, it remembers only that it was told.
 func (l *Ledger) Agree(v Verdict) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, k := range v.keys {
-		l.agree(k)
+		if !v.Shadow {
+			l.agree(k)
+			continue
+		}
+		if l.told == nil {
+			l.told = make(map[string]bool)
+		}
+		if len(l.told) < maxAgreed {
+			l.told[k] = true
+		}
 	}
 }
 

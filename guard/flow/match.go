@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,7 +20,14 @@ const (
 	minExact  = 6
 	minNormal = 8
 	minToken  = 8
-	maxHits   = 16 // for one argument
+)
+
+// How many parts of a call are found at most: in one argument of one result, so
+// many that there is content among them, whatever they are; and in all, where what
+// is beyond counts as found.
+const (
+	maxHits    = 32
+	maxAllHits = 4096
 )
 
 // matcher looks for what came from earlier results in the arguments of one call.
@@ -27,6 +35,11 @@ type matcher struct {
 	*index
 	own    func(text string) bool // in its form: the person wrote it
 	values int                    // that may still be looked for in all texts
+	over   bool                   // there was more than is looked at
+
+	looked map[string]bool // words of this argument
+	hits   map[*item]int   // of this argument
+	all    int             // hits of all arguments
 }
 
 // match is where the parts of one argument came from.
@@ -34,7 +47,11 @@ func (m *matcher) match(arg string) []hit {
 	if len(m.items) == 0 {
 		return nil
 	}
-	arg = arg[:min(len(arg), maxRead)]
+	if len(arg) > maxRead {
+		arg, m.over = arg[:maxRead], true
+	}
+	clear(m.hits)
+	clear(m.looked)
 	plain, _ := unescape(arg, false)
 	f := fold(plain, nil)
 	hits := m.whole(arg, f.text, len(arg))
@@ -42,7 +59,7 @@ func (m *matcher) match(arg string) []hit {
 	if hits == nil {
 		hits, runs = m.tokens(arg), m.runs(f.text)
 	}
-	codes := encoded(plain)
+	codes := encoded(plain, true)
 	if len(runs)+len(codes) > 0 { // only then it matters what stands where
 		var at []int32
 		plain, at = unescape(arg, true)
@@ -55,7 +72,24 @@ func (m *matcher) match(arg string) []hit {
 			hits = append(hits, m.inside(h.text, int(at[h.start]), int(at[h.end]), 1)...)
 		}
 	}
-	return hits[:min(len(hits), maxHits)]
+	return hits
+}
+
+// counts reports whether one more hit of a result counts.
+func (m *matcher) counts(n *item) bool {
+	if m.all >= maxAllHits {
+		m.over = true
+		return false
+	}
+	if m.hits[n] >= maxHits {
+		return false
+	}
+	if m.hits == nil {
+		m.hits = make(map[*item]int)
+	}
+	m.hits[n]++
+	m.all++
+	return true
 }
 
 // inside is match for text that stands encoded in an argument.
@@ -70,32 +104,50 @@ func (m *matcher) inside(text string, start, end, deeper int) []hit {
 		found[i].start, found[i].end, found[i].coded = start, end, true
 	}
 	if deeper > 0 {
-		for _, h := range encoded(plain) {
+		for _, h := range encoded(plain, true) {
 			found = append(found, m.inside(h.text, start, end, deeper-1)...)
 		}
 	}
 	return found
 }
 
-// whole looks for a value as it stands, newest result first.
+// whole looks for a value as it stands, newest result first. Where a tool has said
+// it more than once, the newest counts.
 func (m *matcher) whole(value, text string, end int) []hit {
-	if len(text) < minExact || isDate(value) || m.own(text) {
+	signs := len(text) < minExact // it is long by its signs only, as 10.0.0.1 is
+	if signs && len(value) < minExact || isDate(value) {
 		return nil
 	}
 	if m.values--; m.values < 0 {
+		m.over = true
 		return nil // long ones are found by their fingerprints
 	}
 	var hits []hit
-	for i := len(m.items) - 1; i >= 0 && len(hits) < maxHits; i-- {
-		switch n := m.items[i]; {
-		case n.text == "" || !n.may(text):
+	for _, n := range slices.Backward(m.items) {
+		h := hit{from: n, how: Exact, end: end}
+		switch {
+		case n.original == "" || !signs && !n.may(text):
+			continue
 		case len(value) >= minExact && wordIn(n.original, value):
-			hits = append(hits, hit{from: n, how: Exact, end: end})
 		case len(text) >= minNormal && strings.Contains(n.text, text):
-			hits = append(hits, hit{from: n, how: Normalised, end: end})
+			h.how = Normalised
+		default:
+			continue
+		}
+		if hits == nil && m.own(text) {
+			return nil
+		}
+		if !slices.ContainsFunc(hits, func(o hit) bool { return o.from.like(n) }) && m.counts(n) {
+			hits = append(hits, h)
 		}
 	}
 	return hits
+}
+
+// like reports whether it makes no difference which of two results something is
+// copied from.
+func (n *item) like(o *item) bool {
+	return n.place == o.place && n.untrusted == o.untrusted && n.sensitive == o.sensitive && slices.Equal(n.at, o.at)
 }
 
 // tokens looks for the words of an argument that are made to be copied: addresses,
@@ -104,12 +156,19 @@ func (m *matcher) whole(value, text string, end int) []hit {
 func (m *matcher) tokens(arg string) []hit {
 	var hits []hit
 	look := func(word string, start int) {
+		if m.looked[word] {
+			return
+		}
+		if m.looked == nil {
+			m.looked = make(map[string]bool)
+		}
+		m.looked[word] = true
 		for _, h := range m.whole(word, formOf(word, false).text, len(word)) {
 			h.start, h.end = start, start+len(word)
 			hits = append(hits, h)
 		}
 	}
-	for start := 0; start < len(arg) && len(hits) < maxHits; {
+	for start := 0; start < len(arg) && m.values > 0; {
 		end := 0
 		for start+end < len(arg) && !endsWord(arg[start+end]) {
 			end++
@@ -118,7 +177,7 @@ func (m *matcher) tokens(arg string) []hit {
 		if len(word) >= minToken && len(word) < len(arg) && strings.ContainsAny(word, "@./0123456789") {
 			look(word, start)
 		}
-		for at := strings.IndexByte(word, '?'); at >= 0 && at < len(word) && len(hits) < maxHits; {
+		for at := strings.IndexByte(word, '?'); at >= 0 && at < len(word) && m.values > 0; {
 			at++
 			size := strings.IndexAny(word[at:], "=&#")
 			if size < 0 {
@@ -131,7 +190,8 @@ func (m *matcher) tokens(arg string) []hit {
 		}
 		start += end + 1
 	}
-	return hits[:min(len(hits), maxHits)]
+	m.over = m.over || m.values <= 0
+	return hits
 }
 
 func endsWord(c byte) bool {
@@ -171,7 +231,7 @@ func (m *matcher) runs(text string) []hit {
 		}
 		from, to := begin, begin+gram
 		if int(at.at)+gram <= len(n.text) { // else the text is gone, and the print must do
-			from, to = common(text, n.text, begin, int(at.at))
+			from, to = shared(text, n.text, begin, int(at.at))
 			if to-from < minRun {
 				continue
 			}
@@ -180,16 +240,15 @@ func (m *matcher) runs(text string) []hit {
 			next = to - gram + 1 // so is every part of it
 			continue
 		}
-		hits = append(hits, hit{from: n, how: Substring, start: from, end: to})
-		if next = to; len(hits) == maxHits {
-			break
+		if next = to; m.counts(n) {
+			hits = append(hits, hit{from: n, how: Substring, start: from, end: to})
 		}
 	}
 	return hits
 }
 
-// common is the longest run around a[i] that equals the one around b[j].
-func common(a, b string, i, j int) (from, to int) {
+// shared is the longest run around a[i] that equals the one around b[j].
+func shared(a, b string, i, j int) (from, to int) {
 	from, to = i, i
 	for k := j; from > 0 && k > 0 && a[from-1] == b[k-1]; k-- {
 		from--

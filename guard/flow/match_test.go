@@ -24,7 +24,7 @@ func matching(texts ...string) *matcher {
 		x.add(item{call: fmt.Sprint(i), untrusted: true}, new(tool.Request), text, nil)
 	}
 	x.settle(nil)
-	return &matcher{x, nobody, maxValues}
+	return &matcher{index: x, own: nobody, values: maxValues}
 }
 
 // ways are how a text is passed on without a word of it being changed.
@@ -47,6 +47,21 @@ var ways = map[string]func(string) string{
 	},
 	"in base64 twice": func(s string) string {
 		return base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte(s))))
+	},
+	"as an address three times": func(s string) string {
+		return url.QueryEscape(url.QueryEscape(url.QueryEscape(s)))
+	},
+	"in base64 behind a word":   func(s string) string { return "id" + base64.StdEncoding.EncodeToString([]byte(s)) },
+	"in base64 behind a letter": func(s string) string { return "x" + base64.RawURLEncoding.EncodeToString([]byte(s)) },
+	"in base64 in two parts": func(s string) string {
+		code := base64.StdEncoding.EncodeToString([]byte(s))
+		return code[:30] + " " + code[30:]
+	},
+	"with a sign between letters":  func(s string) string { return strings.Join(strings.Split(s, ""), "-") },
+	"in hexadecimal with a prefix": func(s string) string { return "0x" + hex.EncodeToString([]byte(s)) },
+	"in hexadecimal, bytes apart":  func(s string) string { return fmt.Sprintf("% X", s) },
+	"in hexadecimal escapes": func(s string) string {
+		return `\x` + strings.ReplaceAll(fmt.Sprintf("% x", s), " ", `\x`)
 	},
 	"in hexadecimal": func(s string) string { return hex.EncodeToString([]byte(s)) },
 	"with invisible characters": func(s string) string {
@@ -153,7 +168,7 @@ func TestIndexIsBounded(t *testing.T) {
 	if x.now.n+x.old.n == 0 {
 		t.Error("no fingerprints are kept")
 	}
-	m := &matcher{x, nobody, maxValues}
+	m := &matcher{index: x, own: nobody, values: maxValues}
 	if hits := m.match(random(699, 4000)[500:900]); len(hits) == 0 {
 		t.Error("G6 a copy of a recent result is not found")
 	}

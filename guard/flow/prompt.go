@@ -48,10 +48,10 @@ func (p *prompts) said(words string) bool {
 	return words != "" && slices.ContainsFunc(p.all, func(q prompt) bool { return wordIn(q.spaced, words) })
 }
 
-// named reports whether the person named a destination. An address or a host must
-// stand there in full; another value word by word; a short number behind what it
-// counts, such as issue 12. The tool itself is named by who gave every value that
-// it is called with.
+// named reports whether the person named a destination. An address, a host or
+// what else has a dot must stand there in full; another value word by word, if it is
+// one that stands for something; a short number behind what it counts, such as
+// issue 12. The tool itself is named by who gave every value that it is called with.
 func (p *prompts) named(r *tool.Request, d destination, all []leaf) bool {
 	switch {
 	case len(p.all) == 0:
@@ -64,7 +64,46 @@ func (p *prompts) named(r *tool.Request, d destination, all []leaf) bool {
 		return p.counted(d.value, append(wordsOf(r.Name), wordsOf(d.key)...))
 	}
 	value := strings.TrimLeft(d.value, "#@")
-	return len(spaced(value)) > 1 && p.said(value)
+	if strings.Contains(value, ".") && !strings.ContainsFunc(value, unicode.IsSpace) {
+		return p.namedHost(strings.ToLower(value)) // b.example is not named by a@b.example
+	}
+	return p.meant(value) && p.said(value)
+}
+
+// minNamed is how many bytes of a word name something by themselves: shorter ones
+// stand in most prompts.
+const minNamed = 4
+
+// meant reports whether a value that a prompt holds can name something there: a
+// short word must be marked as a name, by a sign, quotes or a capital letter.
+func (p *prompts) meant(value string) bool {
+	value = strings.TrimSpace(value)
+	if len(value) < 2 || common(value) {
+		return false
+	}
+	if len(value) >= minNamed {
+		return true
+	}
+	return slices.ContainsFunc(p.all, func(q prompt) bool {
+		for _, mark := range []string{"#", "@", `"`, "'", "`", "“", "‘"} {
+			if strings.Contains(q.spaced, mark+strings.ToLower(value)) {
+				return true
+			}
+		}
+		return value != strings.ToLower(value) && wordIn(q.raw, value)
+	})
+}
+
+// common words are in prompts for other reasons than to name something.
+func common(w string) bool {
+	switch strings.ToLower(w) {
+	case "a", "an", "and", "all", "any", "are", "as", "at", "be", "but", "by", "can", "do", "for", "from", "get", "has", "have", "he", "her", "here",
+		"him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "let", "me", "my", "new", "no", "not", "now", "of", "on", "one", "or", "our", "out",
+		"she", "so", "some", "that", "the", "them", "then", "there", "they", "this", "to", "up", "us", "was", "we", "what", "when", "where",
+		"which", "who", "will", "with", "yes", "you", "your", "please", "about", "look", "tell", "send", "make", "find", "read", "show", "give":
+		return true
+	}
+	return false
 }
 
 // gave reports whether every value stands in a prompt. Days, times and numbers are
@@ -78,7 +117,7 @@ func (p *prompts) gave(all []leaf) bool {
 		if !p.said(l.value) {
 			return false
 		}
-		some = true
+		some = some || p.meant(l.value)
 	}
 	return some
 }

@@ -107,12 +107,12 @@ func (c *copied) carries() bool {
 
 // mayCarry is the same of the arguments of a call, where nobody knows what was
 // copied.
-func (j *judgement) mayCarry() bool {
+func (j *judgement) mayCarry(private bool) bool {
 	if j.far == told || j.somewhere() {
 		return true
 	}
 	return slices.ContainsFunc(j.all, func(l leaf) bool {
-		return len(j.private) > 0 && len(l.value) >= minExact || len(l.value) >= minRun && !path(l.value) || len(encoded(l.value)) > 0 ||
+		return private && len(l.value) >= minExact || len(l.value) >= minRun && !path(l.value) || len(encoded(l.value, false)) > 0 ||
 			standsOut(l.value) || slices.ContainsFunc(strings.FieldsFunc(l.value, unicode.IsSpace), standsOut)
 	})
 }

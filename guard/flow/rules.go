@@ -13,7 +13,8 @@ import (
 type Rules struct {
 	Mode Mode // "": enforce
 	// Labels are the operator's word on tools, by the name that models call them, by
-	// source__name, or by source__* for all of a source. The most exact one counts.
+	// source__name, or by source__* for all of a source. What the most exact one does
+	// not speak of, the others do.
 	Labels map[string]Label
 	// Trusted are flows that are not asked for.
 	Trusted []Trusted
@@ -105,17 +106,39 @@ func (f *Rules) mode() Mode {
 	return f.Mode
 }
 
-// label is the operator's word on a tool.
+// label is the operator's word on a tool, with that on its source.
 func (f *Rules) label(r *tool.Request) Label {
 	if f == nil || len(f.Labels) == 0 {
 		return Label{}
 	}
+	all, found := Label{}, false
 	for _, name := range []string{r.Name, r.OwnName(), r.Source.Name + "__*"} {
-		if l, ok := f.Labels[name]; ok {
-			return l
+		switch l, ok := f.Labels[name]; {
+		case ok && found:
+			all = all.with(l)
+		case ok:
+			all, found = l, true
 		}
 	}
-	return Label{}
+	return all
+}
+
+// with is the label, and what a less exact one says of what it does not speak of.
+func (l Label) with(less Label) Label {
+	spoken := slices.Concat(l.Is, l.Not)
+	unspoken := func(all []Capability) (others []Capability) {
+		for _, c := range all {
+			if !slices.Contains(spoken, c) {
+				others = append(others, c)
+			}
+		}
+		return others
+	}
+	l.Is, l.Not = slices.Concat(l.Is, unspoken(less.Is)), slices.Concat(l.Not, unspoken(less.Not))
+	if l.To == nil {
+		l.To = less.To
+	}
+	return l
 }
 
 // says is what a label has to say of a capability, else what stands without it.

@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"encoding/base64"
-	"encoding/hex"
 	"html"
 	"strconv"
 	"strings"
@@ -10,8 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text is compared in one form: escapes undone, case and white space gone. Both
-// sides are brought to it, so that a copy is found whichever of them is encoded.
+// Text is compared in one form: letters and digits, escapes undone, case gone. Both
+// sides are brought to it, so that a copy is found whichever of them is encoded, and
+// whatever signs stand between its letters.
 
 // form is a text in that form. at has for each byte the offset in the original
 // that it comes from, and one more for the end; nil: nobody asked.
@@ -26,7 +25,7 @@ func (f form) span(i, j int) (start, end int) {
 }
 
 // rounds of escapes that are undone: an address within an address is twice.
-const escapeRounds = 2
+const escapeRounds = 4
 
 // formOf brings a text to its form.
 func formOf(s string, offsets bool) form {
@@ -35,7 +34,7 @@ func formOf(s string, offsets bool) form {
 }
 
 // fold drops what can be changed without changing what a text says: case, white
-// space, characters that show nothing, + as forms write a space.
+// space, signs, characters that show nothing.
 func fold(s string, at []int32) form {
 	b := make([]byte, 0, len(s))
 	if at == nil { // most are, and ASCII
@@ -93,9 +92,10 @@ func foldByte(c byte) byte { return folded[c&0x7f] }
 // folded has what foldByte says of each byte, as results are read byte by byte.
 const folded = "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" +
 	"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" +
-	"\x00!\"#$%&'()*\x00,-./0123456789:;<=>?" +
-	"@abcdefghijklmnopqrstuvwxyz[\\]^_" +
-	"`abcdefghijklmnopqrstuvwxyz{|}~\x00"
+	"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" +
+	"0123456789\x00\x00\x00\x00\x00\x00" +
+	"\x00abcdefghijklmnopqrstuvwxyz\x00\x00\x00\x00\x00" +
+	"\x00abcdefghijklmnopqrstuvwxyz\x00\x00\x00\x00\x00"
 
 // foldRune is a character as it is compared; below 0: not at all.
 func foldRune(r rune) rune {
@@ -107,14 +107,8 @@ func foldRune(r rune) rune {
 		return -1
 	case 0xFF01 <= r && r <= 0xFF5E: // ASCII in full width
 		return foldRune(r - 0xFEE0)
-	case unicode.IsSpace(r) || unicode.Is(unicode.C, r) || unicode.Is(unicode.Mn, r):
+	case !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != utf8.RuneError:
 		return -1
-	case r == '‘' || r == '’':
-		return '\''
-	case r == '“' || r == '”':
-		return '"'
-	case '‐' <= r && r <= '―':
-		return '-'
 	}
 	return unicode.ToLower(r)
 }
@@ -132,7 +126,10 @@ func unescape(s string, offsets bool) (text string, at []int32) {
 		if !escapes(s) {
 			break
 		}
-		s, at = unescapeOnce(s, at)
+		before := len(s)
+		if s, at = unescapeOnce(s, at); len(s) == before {
+			break // there was none
+		}
 	}
 	return s, at
 }
@@ -174,6 +171,12 @@ func unescapeAt(s string) (text string, size int) {
 			return " ", 2
 		case '"', '\\', '/', '\'':
 			return s[1:2], 2
+		case 'x':
+			if len(s) >= 4 {
+				if n, err := strconv.ParseUint(s[2:4], 16, 8); err == nil {
+					return string([]byte{byte(n)}), 4
+				}
+			}
 		case 'u':
 			if len(s) >= 6 {
 				if n, err := strconv.ParseUint(s[2:6], 16, 16); err == nil {
@@ -189,115 +192,4 @@ func unescapeAt(s string) (text string, size int) {
 		}
 	}
 	return s[:1], 1
-}
-
-// hidden is text that stands encoded in another, and where.
-type hidden struct {
-	text       string
-	start, end int
-}
-
-// minEncoded is the shortest run that is taken for encoded text.
-const minEncoded = 12
-
-// encoded finds runs of base64 and hexadecimal digits that decode to text.
-func encoded(s string) []hidden {
-	var all []hidden
-	for i := 0; i+minEncoded <= len(s); {
-		// From the end of what must be a run: most words are shorter, and are left
-		// out without a look at each letter.
-		k := i + minEncoded - 1
-		for k >= i && codeByte(s[k]) {
-			k--
-		}
-		if k >= i {
-			i = k + 1
-			continue
-		}
-		start := i
-		for i += minEncoded; i < len(s) && codeByte(s[i]); {
-			i++
-		}
-		if text, ok := decoded(s[start:i]); ok {
-			all = append(all, hidden{text, start, i})
-			continue
-		}
-		// The parts of an address are joined by / and -, which are digits too.
-		for from := start; from < i; {
-			to := from
-			for to < i && s[to] != '/' && s[to] != '-' && s[to] != '_' {
-				to++
-			}
-			if to-from >= minEncoded {
-				if text, ok := decoded(s[from:to]); ok {
-					all = append(all, hidden{text, from, to})
-				}
-			}
-			from = to + 1
-		}
-	}
-	return all
-}
-
-// codeByte reports whether a byte is a digit of base64 or hexadecimal.
-func codeByte(c byte) bool {
-	// A bit for each of + - / 0 to 9, then one for each of A to Z, _ and a to z.
-	const low, high = 0x3ffa80000000000, 0x7fffffe87fffffe
-	bits := uint64(low)
-	if c >= 64 {
-		bits = high
-	}
-	return c < utf8.RuneSelf && bits>>(c&63)&1 != 0
-}
-
-func decoded(run string) (string, bool) {
-	if len(run)%2 == 0 && strings.Trim(run, "0123456789abcdefABCDEF") == "" {
-		if b, err := hex.DecodeString(run); err == nil && readable(b) {
-			return string(b), true
-		}
-	}
-	if len(run)%4 == 1 {
-		run = run[:len(run)-1] // cut
-	}
-	code := base64.RawStdEncoding
-	if strings.ContainsAny(run, "-_") {
-		code = base64.RawURLEncoding
-	}
-	var first [3 * minEncoded / 4]byte
-	if n, err := code.Decode(first[:], []byte(run[:minEncoded/4*4])); err != nil || !begins(first[:n]) {
-		return "", false // most words end here, and cost nothing
-	}
-	b, err := code.DecodeString(run)
-	if err != nil || !readable(b) {
-		return "", false
-	}
-	return string(b), true
-}
-
-// begins reports whether bytes are text that may be cut within a character.
-func begins(b []byte) bool {
-	for len(b) > 0 && utf8.FullRune(b) {
-		r, size := utf8.DecodeRune(b)
-		if r == utf8.RuneError && size == 1 || !unicode.IsPrint(r) && !unicode.IsSpace(r) {
-			return false
-		}
-		b = b[size:]
-	}
-	return true
-}
-
-// readable reports whether bytes are text: ordinary words, read as base64, are not.
-func readable(b []byte) bool {
-	if len(b) > 3 && !utf8.Valid(b) {
-		b = b[:len(b)-3] // a character that was cut
-	}
-	if !utf8.Valid(b) {
-		return false
-	}
-	for _, r := range string(b) {
-		if !unicode.IsPrint(r) && !unicode.IsSpace(r) {
-			return false
-		}
-	}
-	return true
 }

@@ -21,8 +21,9 @@ type leaf struct {
 	number bool
 }
 
-// leaves are the values of arguments, in one order, and names that are long enough
-// to carry something. Arguments that are no JSON are one value.
+// leaves are the values of arguments, in one order, and names that may carry
+// something: what a tool calls its arguments does not look so. Arguments that are no
+// JSON are one value.
 func leaves(text string) []leaf {
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
 	dec.UseNumber()
@@ -45,7 +46,7 @@ func leaves(text string) []leaf {
 		case map[string]any:
 			for _, k := range slices.Sorted(maps.Keys(v)) {
 				at := strings.TrimPrefix(path+"."+k, ".")
-				if len(k) >= minRun {
+				if len(k) >= minRun || len(k) >= minToken && (standsOut(k) || strings.ContainsFunc(k, unicode.IsSpace)) {
 					all = append(all, leaf{at, "", k, false})
 				}
 				walk(at, k, v[k])
@@ -102,7 +103,8 @@ func destinations(r *tool.Request, label Label, all []leaf) []destination {
 		case !carried && address(l.value) != "":
 			add(destinationOf(l))
 		case !carried:
-			for _, h := range linksIn(l.value) {
+			hosts, _ := linksIn(l.value)
+			for _, h := range hosts {
 				add(destination{value: h, key: l.key, outside: true})
 			}
 		}
@@ -168,42 +170,63 @@ func hostOf(s string) string {
 	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 }
 
-// links are the hosts of all links in the arguments of a call.
-func links(all []leaf) []destination {
-	var to []destination
+// links are the hosts of all links in the arguments of a call; more: there are
+// others.
+func links(all []leaf) (to []destination, more bool) {
 	for _, l := range all {
-		for _, h := range linksIn(l.value) {
-			if d := (destination{value: h, key: l.key, outside: true}); h != "" && !slices.Contains(to, d) && len(to) < maxLinks {
+		hosts, others := linksIn(l.value)
+		more = more || others
+		for _, h := range hosts {
+			if d := (destination{value: h, key: l.key, outside: true}); h != "" && !slices.Contains(to, d) {
+				if len(to) == maxLinks {
+					return to, true
+				}
 				to = append(to, d)
 			}
 		}
 	}
-	return to
+	return to, more
 }
 
 // maxLinks are looked at in one value, and in one call.
-const maxLinks = 32
+const maxLinks = 64
 
-// linksIn are the hosts of the links within a value such as a command.
-func linksIn(s string) []string {
-	var hosts []string
-	for rest := s; len(hosts) < maxLinks; {
-		i, size := strings.Index(rest, "://"), 3
-		if w := strings.Index(rest, "www."); w >= 0 && (i < 0 || w < i) {
-			i, size = w, 0
+// linksIn are the hosts of the links within a value such as a command, each once;
+// more: there are others.
+func linksIn(s string) (hosts []string, more bool) {
+	scheme, www := strings.Index(s, "://"), strings.Index(s, "www.")
+	for at := 0; scheme >= 0 || www >= 0; {
+		if scheme >= 0 && (www < 0 || scheme < www) {
+			at = scheme + 3
+		} else {
+			at = www
 		}
-		if i < 0 {
-			break
-		}
-		rest = rest[i+size:]
-		end := strings.IndexAny(rest, " \t\r\n\"'<>|;,)`")
+		end := strings.IndexAny(s[at:], " \t\r\n\"'<>|;,)`")
 		if end < 0 {
-			end = len(rest)
+			end = len(s) - at
 		}
-		hosts = append(hosts, hostOf(strings.TrimRight(rest[:end], ".:!?")))
-		rest = rest[end:]
+		end += at
+		if h := hostOf(strings.TrimRight(s[at:end], ".:!?")); !slices.Contains(hosts, h) {
+			if len(hosts) == maxLinks {
+				return hosts, true
+			}
+			hosts = append(hosts, h)
+		}
+		scheme, www = nextOf(s, "://", scheme, end), nextOf(s, "www.", www, end)
 	}
-	return hosts
+	return hosts, false
+}
+
+// nextOf is where a mark stands behind a place, where it was found before at was.
+func nextOf(s, mark string, was, from int) int {
+	if was < 0 || was >= from {
+		return was
+	}
+	i := strings.Index(s[from:], mark)
+	if i < 0 {
+		return -1
+	}
+	return from + i
 }
 
 // word reports whether the last word of an argument's name is one of a list, in

@@ -76,6 +76,7 @@ func (v Verdict) Decision() tool.Decision {
 		return d
 	}
 	d.Verdict = tool.Ask
+	d.Reason += " (a yes is for all that goes there in this session)"
 	d.Message = "This call could carry data to where it should not go. A person must agree to it first."
 	return d
 }
