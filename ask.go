@@ -102,7 +102,7 @@ func (c *call) edit(a policy.Answer) (changed bool, failure *tool.Error) {
 	if a.Input == nil {
 		return false, nil
 	}
-	if changed, failure = c.change(a.Input, byPerson, "a person"); failure == nil {
+	if changed, failure = c.change(c.asMeant(a.Input), byPerson, "a person"); failure == nil {
 		c.edited = c.digest()
 	}
 	return changed, failure

@@ -76,6 +76,9 @@ func (t *Turn) noted() bool { return t.told != nil || t.set.noted() }
 func (t *Turn) emit(e audit.Event) { t.send(&e) }
 
 func (t *Turn) send(e *audit.Event) (kept bool) {
+	if t.set.redacts {
+		t.redactEvent(e)
+	}
 	kept = t.set.send(e)
 	tell(t.told, e)
 	return kept

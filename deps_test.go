@@ -22,9 +22,9 @@ type arrows struct {
 // A third-party module stands in as few rows as can be, so that it can be
 // exchanged in one place.
 var architecture = map[string]arrows{
-	".":          {ours: "audit durable guard guard/flow guard/memory policy schema secret tool", tests: "internal/leak"},
+	".":          {ours: "audit durable guard guard/flow guard/memory guard/redact policy schema secret tool", tests: "internal/leak"},
 	"tool":       {ours: "schema"},
-	"guard":      {ours: "guard/flow guard/memory guard/scan tool"},
+	"guard":      {ours: "guard/flow guard/memory guard/redact guard/scan tool"},
 	"guard/flow": {ours: "tool"},
 	"policy":     {ours: "tool", tests: "tooltest"},
 	"policy/cedar": {
@@ -40,8 +40,8 @@ var architecture = map[string]arrows{
 		tests: "internal/hostile",
 	},
 	"builtin":              {ours: "internal/inside sandbox shell tool undo", third: "github.com/aymanbagabas/go-udiff golang.org/x/net", tests: ". audit policy policy/cedar tooltest"},
-	"mcptool":              {ours: ". audit internal/lock policy schema tool", third: "github.com/modelcontextprotocol/go-sdk/auth github.com/modelcontextprotocol/go-sdk/oauthex golang.org/x/oauth2 golang.org/x/sys", tests: "durable guard guard/flow internal/hostile secret"},
-	"cmd/ferrule":          {ours: ". audit builtin durable guard guard/flow guard/scan internal/config internal/lock internal/terminal mcptool policy policy/cedar sandbox schema secret secret/keyring shell store tool undo", third: "github.com/aymanbagabas/go-udiff github.com/charmbracelet/x/term github.com/spf13/cobra github.com/spf13/pflag"},
+	"mcptool":              {ours: ". audit internal/lock policy schema tool", third: "github.com/modelcontextprotocol/go-sdk/auth github.com/modelcontextprotocol/go-sdk/oauthex golang.org/x/oauth2 golang.org/x/sys", tests: "durable guard guard/flow guard/redact internal/hostile secret"},
+	"cmd/ferrule":          {ours: ". audit builtin durable guard guard/flow guard/leaks guard/redact guard/scan internal/config internal/lock internal/terminal mcptool policy policy/cedar sandbox schema secret secret/keyring shell store tool undo", third: "github.com/aymanbagabas/go-udiff github.com/charmbracelet/x/term github.com/spf13/cobra github.com/spf13/pflag"},
 	"e2e":                  {ours: "tokens"},
 	"e2e/client":           {ours: ". mcptool policy tool"},
 	"e2e/hostile":          {},

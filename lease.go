@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ferrule-dev/ferrule/secret"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -27,7 +26,7 @@ type lease struct {
 	req      *tool.Request           // as it stood when the function was called; nil: of the host's Answer
 	halves   halves                  // of what it says
 	strains  *[2]strainer            // then these; nil: all of it passes
-	sieves   *[2]secret.Stream       // what it says to stdout and stderr passes them; nil: no value is known; guarded like halves
+	sieves   *sieves                 // what it says to stdout and stderr passes them; nil: nothing is taken out; guarded like halves
 	lostAs   func(error) *tool.Error // the result of its call if it does not return; nil: a time-out
 	began    time.Time
 	until    atomic.Int64 // the deadline, in nanoseconds from then; 0: none

@@ -194,7 +194,11 @@ func (c *call) life() (tool.Result, fate) {
 		if l := c.turn.view.session.conv.inTheWay(c.entry, c.req.Claims); l != nil {
 			return tool.Result{Err: l.inTheWay()}, ended
 		}
-		changed, err := c.meaning() // 3
+		var changed bool
+		err := c.placeholders()
+		if err == nil {
+			changed, err = c.meaning() // 3
+		}
 		if err == nil && !changed {
 			err = c.decide() // 4
 		}
@@ -373,6 +377,10 @@ func (c *call) finish(res tool.Result) tool.Result {
 			res.Content = append(slices.Clip(res.Content), tool.Text(text))
 		}
 		res = c.scrubbed(res) // 10
+		if c.turn.set.redacts {
+			res = c.redacted(res)
+			spoken = min(spoken, len(res.Content))
+		}
 		if res.Err != nil {
 			res.Err = wellFormed(res.Err)
 		}
@@ -380,7 +388,10 @@ func (c *call) finish(res tool.Result) tool.Result {
 		res.Trust = c.trustOf(res.Trust)
 	}
 	if c.spoke() {
-		res = c.cleaned(res, spoken)
+		was := res
+		if res = c.cleaned(res, spoken); c.turn.set.redacts && !c.settled && !sameTexts(was, res) {
+			res = c.redacted(res)
+		}
 	}
 	res.ID, res.CallID = c.first.ID, c.first.CallID
 	c.told = c.nudge(&res)

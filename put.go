@@ -88,7 +88,7 @@ func (c *call) recordableInput(text string) string {
 	if in, _ := c.secret(); in || c.entry == nil && c.turn.view.session.rt.reg.find(c.called()) == nil {
 		return withheld
 	}
-	return c.turn.set.scrubText(text)
+	return c.keyless(c.turn.set.scrubText(text))
 }
 
 // unrecorded is the result of a call that has run, and of which that could not be

@@ -108,7 +108,7 @@ func (t *Turn) recordResult(i int, res tool.Result) {
 		l.fatal = endsRun(res.Err)
 	}
 	c.withhold(&l)
-	t.set.scrubLine(&l)
+	c.scrubLine(&l)
 	if err := r.write(&l); err != nil {
 		t.set.find(Finding{"Runtime.Record", fmt.Sprintf("nothing more is recorded: %v", err)}) // fmt stands an error that panics
 	}

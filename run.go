@@ -175,7 +175,13 @@ func (c *call) invoke(ctx context.Context) (res tool.Result, err error) {
 			res, err = tool.Result{}, thrown(r)
 		}
 	}()
-	return c.entry.tool.Run(ctx, c.req.Args)
+	args := c.req.Args
+	if c.turn.set.redacts {
+		if args, err = c.filled(args); err != nil {
+			return res, err
+		}
+	}
+	return c.entry.tool.Run(ctx, args)
 }
 
 // runFailure turns what the tool returned beside its content, and why its time

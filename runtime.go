@@ -211,6 +211,7 @@ type settings struct {
 	secrets     *secret.Vault
 	guard       *guard.Guard
 	flow        *flow.Rules // nil: the defaults
+	redacts     bool        // keys or personal data are taken out
 	badGuard    error
 	blobs       durable.Blobs
 	reader      *entry // of kept results; nil: none are kept
@@ -298,6 +299,7 @@ func (rt *Runtime) take() {
 	s.siblings, s.repair, s.refresh = rt.Siblings, rt.Repair, rt.Refresh
 	s.record, s.replay = rt.Record, rt.Replay
 	s.secrets, s.guard, s.flow = rt.Secrets, rt.Guard, flowRules(rt.Guard)
+	s.redacts = s.guard.Redacts()
 	if s.badGuard = s.guard.Check(); s.badGuard != nil {
 		s.findings = append(s.findings, Finding{"Runtime.Guard", s.badGuard.Error() + ": no call runs"})
 	}

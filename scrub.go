@@ -6,14 +6,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrule-dev/ferrule/guard/redact"
 	"github.com/ferrule-dev/ferrule/secret"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// scrubber takes values out of what leaves, and remembers whose they were.
+// scrubber takes values out of what leaves, and remembers whose they were: those
+// that tools were given, and what looks like a key. Each of the two may be nil.
 type scrubber struct {
-	vault *secret.Vault
-	found []string
+	vault  *secret.Vault
+	keys   *redact.Redactor
+	found  []string // names of secrets, and placeholders
+	failed error    // why something could not be looked through for keys
 }
 
 func (s *scrubber) note(names []string) {
@@ -24,12 +28,12 @@ func (s *scrubber) note(names []string) {
 	}
 }
 
-func (s *scrubber) text(text *string) {
-	clean, found := s.vault.Scrub(*text)
-	if len(found) > 0 {
-		*text = clean
+func (s *scrubber) text(text *string) (changed bool) {
+	if clean, found := s.vault.Scrub(*text); len(found) > 0 {
+		*text, changed = clean, true
 		s.note(found)
 	}
+	return s.redact(text) || changed
 }
 
 // content is the same blocks where nothing is in them.
@@ -52,15 +56,13 @@ func (s *scrubber) content(blocks []tool.Content) []tool.Content {
 // with a value in it is withheld as a whole.
 func (s *scrubber) block(b *tool.Content) (changed bool) {
 	for _, text := range []*string{&b.Text, &b.Name, &b.URI, &b.MediaType} {
-		if clean, found := s.vault.Scrub(*text); len(found) > 0 {
-			*text, changed = clean, true
-			s.note(found)
-		}
+		changed = s.text(text) || changed
 	}
 	if clean, found := s.vault.ScrubJSON(b.JSON); len(found) > 0 {
 		b.JSON, changed = clean, true
 		s.note(found)
 	}
+	changed = s.redactBytes(b) || changed
 	if found := s.vault.Within(b.Data); len(found) > 0 {
 		s.note(found)
 		*b = tool.Text(fmt.Sprintf("[%s withheld: it held %s]", b.Type, strings.Join(found, ", ")))
@@ -136,8 +138,7 @@ func (s *scrubber) clean(err error, looked *int) bool {
 		}
 	}
 	for _, text := range texts {
-		if _, found := s.vault.Scrub(text); len(found) > 0 {
-			s.note(found)
+		if s.text(&text) {
 			return false
 		}
 	}

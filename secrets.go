@@ -77,11 +77,13 @@ func (c *call) scrubbed(res tool.Result) tool.Result {
 
 // shownToHooks is a result as output hooks see it: some of them are programs.
 func (c *call) shownToHooks(res tool.Result) tool.Result {
-	if len(c.turn.hooks) == 0 || !c.turn.set.secrets.Live() {
+	if len(c.turn.hooks) == 0 || !c.turn.set.secrets.Live() && !c.turn.set.redacts {
 		return res
 	}
-	s := scrubber{vault: c.turn.set.secrets}
-	res = s.result(res)
+	s := scrubber{vault: c.turn.set.secrets, keys: c.keys()}
+	if res = s.result(res); s.failed != nil {
+		res = c.unlooked(s.failed)
+	}
 	if len(s.found) > 0 {
 		c.took(s.found)
 	}
@@ -100,13 +102,14 @@ func (c *call) took(names []string) {
 // scrubQuestion takes values out of what a person is shown beside the arguments,
 // which an answer is bound to.
 func (c *call) scrubQuestion(q *policy.Question) {
-	if !c.turn.set.secrets.Live() {
+	if !c.turn.set.secrets.Live() && !c.turn.set.redacts {
 		return
 	}
-	s := scrubber{vault: c.turn.set.secrets}
+	s := scrubber{vault: c.turn.set.secrets, keys: c.keys()}
 	s.text(&q.Preview)
 	s.text(&q.Reason)
 	s.text(&q.Wants)
+	s.question(q)
 	if len(s.found) > 0 {
 		c.took(s.found)
 	}
@@ -145,8 +148,8 @@ func (s *settings) scrubEvent(e *audit.Event) {
 }
 
 // scrubLine withholds arguments that hold a value from a recording.
-func (s *settings) scrubLine(l *line) {
-	if len(s.secrets.Within(l.call.Input)) > 0 {
+func (c *call) scrubLine(l *line) {
+	if len(c.turn.set.secrets.Within(l.call.Input)) > 0 || c.hasKeys(string(l.call.Input)) {
 		l.call.Input, l.isJSON, l.withheld = []byte(withheld), false, true
 	}
 }
@@ -164,27 +167,31 @@ func (o *outflow) took(names []string) {
 // the outflow is held.
 func (c *call) sieve(o *outflow, l *lease, stream, text string) string {
 	v, i := c.turn.set.secrets, streamIndex(stream)
+	if (v.Live() || c.turn.set.redacts) && l.sieves == nil {
+		l.sieves = new(sieves)
+	}
 	if v.Live() {
-		if l.sieves == nil {
-			l.sieves = &[2]secret.Stream{*v.Stream(), *v.Stream()}
+		if l.sieves.known == nil {
+			l.sieves.known = &[2]secret.Stream{*v.Stream(), *v.Stream()}
 		}
-		s := &l.sieves[i]
+		s := &l.sieves.known[i]
 		text = s.Write(text)
 		o.took(s.Found())
 	}
-	return c.strain(l, i, text)
+	return c.redactPiece(o, l, i, c.strain(l, i, text), false)
 }
 
 // passSieved passes on what was held back. The mutex of the outflow is held.
 func (c *call) passSieved(o *outflow, l *lease) {
-	for i := range len(l.sieves) {
+	for i := range len(l.strains) {
 		var text string
-		if l.sieves != nil {
-			s := &l.sieves[i]
+		if l.sieves != nil && l.sieves.known != nil {
+			s := &l.sieves.known[i]
 			text = s.Flush()
 			o.took(s.Found())
 		}
-		if text = l.halves.join(streamName(i), c.strainAll(l, i, text)); text != "" {
+		text = c.redactPiece(o, l, i, c.strainAll(l, i, text), true)
+		if text = l.halves.join(streamName(i), text); text != "" {
 			c.pass(o, l, tool.Update{Stream: streamName(i), Text: text})
 		}
 	}
@@ -202,12 +209,20 @@ func (c *call) passHeld(l *lease) {
 // scrubUpdate takes values out of an update that stands for itself. The mutex of
 // the outflow is held.
 func (c *call) scrubUpdate(o *outflow, u *tool.Update) {
-	defer c.cleanUpdate(u)
-	v := c.turn.set.secrets
-	if !v.Live() {
-		return
+	if v := c.turn.set.secrets; v.Live() {
+		s := scrubber{vault: v}
+		s.update(u)
+		o.took(s.found)
 	}
-	s := scrubber{vault: v}
+	c.cleanUpdate(u)
+	if c.turn.set.redacts { // what was taken out may have stood in a key
+		s := scrubber{keys: c.keys()}
+		s.update(u)
+		o.took(s.found)
+	}
+}
+
+func (s *scrubber) update(u *tool.Update) {
 	s.text(&u.Text)
 	s.text(&u.Message)
 	if u.Content != nil {
@@ -215,5 +230,4 @@ func (c *call) scrubUpdate(o *outflow, u *tool.Update) {
 		s.block(&b)
 		u.Content = &b
 	}
-	o.took(s.found)
 }

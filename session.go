@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/guard/redact"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -92,22 +93,35 @@ func (s *Session) Call(ctx context.Context, name, input string) tool.Result {
 	return s.View(ctx).Do(ctx, tool.Call{Name: name, Input: json.RawMessage(input)})[0]
 }
 
-// Scrub takes secrets that were given out so far out of a text that goes to a
-// client beside results: a notification, a resource. An event says which were in
-// it. Where there are none, it is the same slice; JSON stays JSON.
+// Scrub takes secrets that were given out so far, and what Guard.Keys finds, out of
+// a text that goes to a client beside results: a notification, a resource. An event
+// says which were in it. Where there are none, it is the same slice; JSON stays JSON.
 func (s *Session) Scrub(text []byte) []byte {
 	set := &s.rt.set
-	if len(text) == 0 || !set.secrets.Live() {
+	if len(text) == 0 || !set.secrets.Live() && !set.redacts {
 		return text
 	}
-	clean, found := set.secrets.Scrub(string(text))
-	if len(found) == 0 {
+	return s.scrubWith(text, scrubber{vault: set.secrets, keys: s.conv.keys()})
+}
+
+func (s *Session) scrubWith(text []byte, with scrubber) []byte {
+	clean, set := string(text), &s.rt.set
+	if !with.text(&clean) {
 		return text
 	}
-	if set.noted() {
-		set.emit(audit.Event{Kind: audit.Scrubbed, Session: s.caller.Session, Text: strings.Join(found, ", ")})
+	if set.noted() && len(with.found) > 0 {
+		set.emit(audit.Event{Kind: audit.Scrubbed, Session: s.caller.Session, Text: strings.Join(with.found, ", ")})
 	}
 	return []byte(clean)
+}
+
+// ScrubKnown is Scrub without what only looks like a key, for what is long and holds
+// no content of calls: lists of tools.
+func (s *Session) ScrubKnown(text []byte) []byte {
+	if set := &s.rt.set; len(text) > 0 && set.secrets.Live() {
+		return s.scrubWith(text, scrubber{vault: set.secrets})
+	}
+	return text
 }
 
 // Refresh asks the host for the program's own tools, and has descriptions,
@@ -197,6 +211,7 @@ type conversation struct {
 
 	histories histories
 	flows     flows
+	redactor  atomic.Pointer[redact.Redactor] // nil: nothing was looked through yet, or nothing is
 	crowd     crowd
 
 	chosen    atomic.Pointer[policy.Mode] // nil: as the runtime says

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ferrule-dev/ferrule/guard/flow"
 	"github.com/ferrule-dev/ferrule/guard/memory"
+	"github.com/ferrule-dev/ferrule/guard/redact"
 	"github.com/ferrule-dev/ferrule/guard/scan"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -29,6 +30,13 @@ type Guard struct {
 	Tools map[string]Handling
 	// Sinks say what they accept, where it is not the default.
 	Sinks map[Sink][]tool.Sensitivity
+	// Keys finds keys and tokens, which are taken out of what the model, the record
+	// and the store get; package guard/leaks has one. In a session a value has one
+	// placeholder, such as [SECRET:aws-key:1]. Nil: only the secrets that tools were
+	// given are taken out.
+	Keys redact.Scanner
+	// Personal is which personal data is taken out likewise. Zero: none.
+	Personal redact.Personal
 	// Flow is how the flow of data is watched.
 	Flow flow.Rules
 	// Memory are regions of the agent's memory that tools change only as is

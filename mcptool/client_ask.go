@@ -94,7 +94,7 @@ func (c *client) answered(m message) {
 	c.answeredLate(m)
 }
 
-// scrub takes secrets out of what goes to the client.
+// scrub takes secrets, and what looks like a key, out of what goes to the client.
 func (c *client) scrub(text json.RawMessage) json.RawMessage {
 	c.mu.Lock()
 	s := c.session
@@ -103,6 +103,17 @@ func (c *client) scrub(text json.RawMessage) json.RawMessage {
 		return text
 	}
 	return s.Scrub(text)
+}
+
+// scrubKnown takes out only the secrets that were given to somebody.
+func (c *client) scrubKnown(text json.RawMessage) json.RawMessage {
+	c.mu.Lock()
+	s := c.session
+	c.mu.Unlock()
+	if s == nil || len(text) == 0 {
+		return text
+	}
+	return s.ScrubKnown(text)
 }
 
 // notify tells the client what a server says beside all requests. Changed lists

@@ -153,7 +153,7 @@ func (d *dialogue) finish(result json.RawMessage, err error) {
 		m = message{} // a cancelled request has no answer
 	}
 	if m.fault == nil && m.result != nil {
-		m.result = d.complete(d.client.scrub(m.result))
+		m.result = d.complete(d.clean(m.result))
 	}
 	close(d.ended)
 	d.asking <- struct{}{} // who asks has heard of it, and leaves the client's turn to this

@@ -48,6 +48,9 @@ type Hub struct {
 	// Nil: as the server says. Tests have their own.
 	dial func(ctx context.Context, s *server, who introduction, hears *listener) (link, error)
 
+	looking sync.Once
+	keyless func(string) string // of the log; nil: nothing was logged, or keys stay
+
 	mu       sync.Mutex
 	servers  []*server // nil: not started
 	watchers map[int]func(server, what string)
@@ -292,7 +295,7 @@ func (h *Hub) tell(server, what string) {
 // log is where to write to; never nil.
 func (h *Hub) log() *slog.Logger {
 	if h.Log != nil {
-		return slog.New(scrubbing{h.Log.Handler(), h.scrub})
+		return slog.New(scrubbing{h.Log.Handler(), h.scrubLog})
 	}
 	return slog.New(slog.DiscardHandler)
 }

@@ -15,6 +15,25 @@ func (h *Hub) scrub(text string) string {
 	return clean
 }
 
+// scrubLog is scrub for the log, which gets nothing that looks like a key either (G5).
+func (h *Hub) scrubLog(text string) string {
+	text = h.scrub(text)
+	if h.Runtime == nil || !h.Runtime.Guard.Redacts() {
+		return text
+	}
+	h.looking.Do(func() {
+		r := h.Runtime.Guard.Redactor()
+		h.keyless = func(text string) string {
+			clean, _, err := r.Redact(text)
+			if err != nil {
+				return "[withheld: it could not be looked through for keys]"
+			}
+			return clean
+		}
+	})
+	return h.keyless(text)
+}
+
 // veil has a value that a server granted scrubbed like a secret of the runtime.
 func (h *Hub) veil(name string) func(value string) {
 	return func(value string) {

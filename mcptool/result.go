@@ -42,7 +42,8 @@ func (d *dialogue) callID() string {
 }
 
 // resultOf is the answer to a tools/call: what the server sent, where the runtime
-// has left it as it is.
+// has left it as it is. Where a key stands beside what the runtime has seen, that
+// does not pass.
 func (d *dialogue) resultOf(name string, res tool.Result) (json.RawMessage, error) {
 	d.mu.Lock()
 	got := d.got
@@ -52,6 +53,8 @@ func (d *dialogue) resultOf(name string, res tool.Result) (json.RawMessage, erro
 		return nil, &Fault{Code: codeInvalidParams, Message: "Unknown tool: " + short(name)}
 	case got.fault != nil && isFault(res.Err, got.fault):
 		return nil, got.fault.saying(res.Err)
+	case got.raw != nil && !d.keyless(got.raw):
+		return d.rendered(res), nil
 	case got.raw != nil && got.untouched(&res) && unseen(got.raw) <= maxUnseen:
 		return got.raw, nil
 	}

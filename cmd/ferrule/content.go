@@ -120,6 +120,7 @@ func examineContent(c *config.Config) finding {
 		text += fmt.Sprintf(", but for what is said of %s", plural(int64(n), "tool or source", "tools or sources"))
 	}
 	text += "; data flow: " + cmp.Or(c.Content.Flow, string(flow.Enforce))
+	text += "; " + redactedText(c)
 	if n := len(c.Content.Rules); n > 0 {
 		text += fmt.Sprintf("; %s of your own", plural(int64(n), "rule", "rules"))
 	}

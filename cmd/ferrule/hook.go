@@ -160,7 +160,7 @@ func (p *program) hookBefore(ctx context.Context, f hooking, ev hookEvent, dir [
 		return hookVerdict{Decision: hookAllows, Reason: "Ferrule's gateway judges this call when it gets there."}
 	}
 	j := &hookJudge{p: p, ev: ev, f: f}
-	o := hosting{names: []string{}, prepare: j.prepare}
+	o := hosting{names: []string{}, asks: true, prepare: j.prepare}
 	if err := p.with(ctx, o, func(h *host) (err error) { v, err = j.decide(ctx, h); return err }); err != nil {
 		return deny(err) // also where it could not be put on the record
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ferrule-dev/ferrule/guard/leaks"
 	"github.com/ferrule-dev/ferrule/internal/terminal"
 	"github.com/ferrule-dev/ferrule/sandbox"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -42,6 +43,7 @@ type program struct {
 	helper   sandbox.Helper      // what commands are isolated with
 	own      func() []*tool.Tool // further tools; nil: none
 	ring     ring                // what keeps the key of logins; nil: a file does
+	keys     keyFinder           // what finds keys in content; nil: nothing does
 	// interrupt stops the program as a signal would, so that the next one ends it at
 	// once. Nil: nothing is done.
 	interrupt func()
@@ -62,7 +64,7 @@ func newProgram(helper sandbox.Helper) *program {
 	if err != nil {
 		self = ""
 	}
-	return &program{self: self, ring: systemRing{}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), dir: dir, now: time.Now, helper: helper}
+	return &program{self: self, ring: systemRing{}, keys: new(leaks.Scanner), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), dir: dir, now: time.Now, helper: helper}
 }
 
 // status is an error that ends the program in a certain way.

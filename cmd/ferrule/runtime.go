@@ -55,6 +55,9 @@ type hosting struct {
 	// Serves: it is for clients, which have tools of their own. The program's tools
 	// are offered where there is no server, or where they are asked for: builtin.
 	serves, builtin bool
+	// Asks: it is for one question of a client about its own tool, and must answer at
+	// once: content passes here only as arguments on the record.
+	asks bool
 	// Bare: it is about servers, and nobody calls the program's own tools. To make
 	// them takes its time: see needed.
 	bare    bool
@@ -114,6 +117,7 @@ func (p *program) host(ctx context.Context, o hosting) (h *host, err error) {
 	if rt.Guard, err = guardOf(c); err != nil {
 		return h, &status{statusUsage, err}
 	}
+	p.redact(h, o)
 	h.hub.Look = func(definition json.RawMessage) []string { return pointOut(rt.Guard.Finder())(definition) }
 	state, err := p.state(ctx, h, o.looks)
 	if err != nil {

@@ -271,7 +271,7 @@ func (s *script) ferrule(t *testing.T, out *strings.Builder, args []string) {
 	var stdout, stderr bytes.Buffer
 	p := &program{
 		stdin: strings.NewReader(`{"from":"standard input"}`), stdout: &stdout, stderr: &stderr, environ: s.env, dir: s.dir,
-		now: func() time.Time { return s.base.Add(90 * time.Second) }, helper: helper, own: s.own, patience: 2 * time.Minute,
+		now: func() time.Time { return s.base.Add(90 * time.Second) }, helper: helper, own: s.own, keys: formKeys{}, patience: 2 * time.Minute,
 	}
 	args = slices.Clone(args)
 	for i := range args {

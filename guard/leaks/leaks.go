@@ -7,7 +7,8 @@
 // look away counts for nothing here, since a stranger may have written it.
 //
 // Loading takes most of a second once, and some 40 MB. [Scanner.Start] does it in
-// the background; a scan waits for it.
+// the background; a scan waits for it, unless the text holds none of the words that
+// rules name: those are known before.
 package leaks
 
 import (
@@ -41,7 +42,6 @@ var environment = before.Restore()
 type Scanner struct {
 	once     sync.Once
 	detector *detect.Detector
-	words    *words
 	kinds    map[string]string // of rules
 	err      error
 }
@@ -86,7 +86,7 @@ func (s *Scanner) load() error {
 		return fmt.Errorf("leaks: %w", err)
 	}
 	d.IgnoreGitleaksAllow = true
-	s.kinds, s.words = make(map[string]string), new(words)
+	s.kinds = make(map[string]string)
 	for id, rule := range d.Config.Rules {
 		s.kinds[id] = kindOf(id)
 		switch id {
@@ -99,27 +99,27 @@ func (s *Scanner) load() error {
 		rule.Path = nil          // texts have none
 		rule.RequiredRules = nil // half a pair is a secret, too
 		d.Config.Rules[id] = rule
-		s.words.add(rule.Keywords, rule.TokenEfficiency && rule.Entropy >= 3.5)
 	}
 	s.detector = d
 	s.scan("warm = up") // the regular expressions have pools of their own
 	return nil
 }
 
-// Scan finds keys and tokens in a text. It waits until the rules are loaded. A fault
-// of a rule is an error, never a panic.
+// Scan finds keys and tokens in a text. Where a word stands in it that rules name, it
+// waits until the rules are loaded. A fault of a rule is an error, never a panic.
 func (s *Scanner) Scan(text string) (found []redact.Span, err error) {
-	if err := s.Warm(); err != nil {
-		return nil, err
-	}
 	defer func() {
 		if p := recover(); p != nil {
 			found, err = nil, fmt.Errorf("leaks: scan: %v", p)
 		}
 	}()
+	words := known()
 	for at := 0; ; at += window - overlap {
 		part := text[at:min(len(text), at+window)]
-		if s.words.in(part) {
+		if words.in(part) {
+			if err := s.Warm(); err != nil {
+				return nil, err
+			}
 			for _, sp := range s.scan(part) {
 				sp.Start, sp.End = sp.Start+at, sp.End+at
 				found = append(found, sp)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -98,8 +99,8 @@ func TestWarm(t *testing.T) {
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	var s Scanner
-	s.once.Do(func() { s.words = &words{always: true} }) // and no detector
-	if found, err := s.Scan("text"); err == nil {
+	s.once.Do(func() {}) // and no detector
+	if found, err := s.Scan("npm_"); err == nil {
 		t.Errorf("G5 got %v and no error of a scan that cannot finish", found)
 	}
 }
@@ -129,8 +130,8 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	// The short words are known, and all rules have words: else every text would be tried.
-	if shared().words.always {
-		t.Errorf("got rules that have to be tried on every text: %q", shared().words.short)
+	if known().always {
+		t.Errorf("got rules that have to be tried on every text: %q", known().short)
 	}
 }
 
@@ -203,13 +204,52 @@ func FuzzScan(f *testing.F) {
 			return
 		}
 		found := s.scan(text)
-		if len(found) > 0 && !s.words.in(text) {
+		if len(found) > 0 && !known().in(text) {
 			t.Errorf("%q: got no words, but %v", text, found)
 		}
 		for _, sp := range found {
 			if sp.Start < 0 || sp.Start >= sp.End || sp.End > len(text) || sp.Kind == "" {
 				t.Errorf("%q: got the span %+v", text, sp)
 			}
+		}
+	})
+}
+
+// The words are known before the rules are: without one that rules have, a key would
+// pass.
+func TestWordList(t *testing.T) {
+	t.Parallel()
+	if err := shared().Warm(); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for id, rule := range shared().detector.Config.Rules {
+		if rule.Regex == nil || id == "hashicorp-tf-password" || id == "kubernetes-secret-yaml" {
+			continue
+		}
+		if len(rule.Keywords) == 0 {
+			t.Errorf("the rule %s names no word: every text has to be tried", id)
+		}
+		for _, word := range rule.Keywords {
+			if word = strings.ToLower(word); rule.TokenEfficiency && rule.Entropy >= 3.5 {
+				word = "common " + word
+			}
+			lines = append(lines, word+"\n")
+		}
+	}
+	slices.Sort(lines)
+	if want := strings.Join(slices.Compact(lines), ""); want != wordList {
+		t.Errorf("words.txt is not what the rules name, want:\n%s", want)
+	}
+}
+
+func TestScanUnloaded(t *testing.T) {
+	t.Parallel()
+	t.Run("G5 what holds no word of a rule does not wait for the rules", func(t *testing.T) {
+		t.Parallel()
+		s := new(Scanner)
+		if found, err := s.Scan("hello, nothing here"); found != nil || err != nil || s.detector != nil {
+			t.Errorf("got %v, %v, loaded %t", found, err, s.detector != nil)
 		}
 	})
 }

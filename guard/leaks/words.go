@@ -1,6 +1,10 @@
 package leaks
 
-import "strings"
+import (
+	_ "embed"
+	"strings"
+	"sync"
+)
 
 // words finds out whether one of the words that rules name stands in a text,
 // whatever its case. Only then rules have to be tried. It allocates nothing.
@@ -10,6 +14,24 @@ type words struct {
 	by     map[uint32][]word
 	short  []string // words of two bytes, which are in every sentence
 }
+
+// wordList are the words of all rules, one a line; "common" stands before common
+// ones. A test compares it with the rules.
+//
+//go:embed words.txt
+var wordList string
+
+// known are the words of the rules before those are loaded: most texts hold none.
+//
+//nolint:gochecknoglobals // they do not change
+var known = sync.OnceValue(func() *words {
+	w := new(words)
+	for line := range strings.Lines(wordList) {
+		text, common := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "common ")
+		w.add([]string{text}, common)
+	}
+	return w
+})
 
 // word is one of them, in small letters.
 type word struct {

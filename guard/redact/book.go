@@ -24,6 +24,7 @@ type entry struct {
 	placeholder string
 	value       func() string // nil: not kept
 	number      bool          // the value was a number of JSON
+	known       bool          // it is found without its surroundings; guarded by the book
 }
 
 // book is what a session has given out. It is safe for concurrent use.
@@ -124,6 +125,7 @@ func (b *book) learn(e *entry, value string) {
 		return
 	}
 	b.known[key] = append(b.known[key], e)
+	e.known = true
 	h := filterOf(key)
 	b.filter[h>>6] |= 1 << (h & 63)
 	b.learned++

@@ -29,6 +29,17 @@ func (r *Redactor) given(found []string, text string) []string {
 	return found
 }
 
+// Known reports whether the value of a placeholder is found wherever it stands
+// again, also without what it was recognised by: it is long enough, or it is
+// personal data, which has its own form.
+func (r *Redactor) Known(placeholder string) bool {
+	if r == nil || r.book == nil {
+		return false
+	}
+	e := r.book.entry(placeholder)
+	return e != nil && e.value != nil && (e.known || strings.HasPrefix(placeholder, personalHead))
+}
+
 // Restore puts values back in the place of the placeholders that this session gave
 // out. Its error is [ErrNotKept]; then there is no text.
 func (r *Redactor) Restore(text string) (string, error) {
@@ -57,8 +68,9 @@ func (r *Redactor) Restore(text string) (string, error) {
 }
 
 // RestoreJSON is Restore within JSON, such as the arguments of a call: values are
-// escaped, and numbers become numbers again.
-func (r *Redactor) RestoreJSON(raw json.RawMessage) (json.RawMessage, error) {
+// escaped, and numbers become numbers again. Where some placeholders are named, only
+// those are put back.
+func (r *Redactor) RestoreJSON(raw json.RawMessage, only ...string) (json.RawMessage, error) {
 	if r == nil || r.book == nil || !json.Valid(raw) {
 		return raw, nil
 	}
@@ -72,7 +84,7 @@ func (r *Redactor) RestoreJSON(raw json.RawMessage) (json.RawMessage, error) {
 		v := newView(text[tok.start:tok.end])
 		for _, h := range forms(v.text) {
 			e := r.book.entry(v.text[h.start:h.end])
-			if e == nil {
+			if e == nil || len(only) > 0 && !slices.Contains(only, e.placeholder) {
 				continue
 			}
 			if e.value == nil {

@@ -28,7 +28,10 @@ type content struct {
 	Flow    string
 	Trusted []contentFlow
 	OnlyOne []string
+	// KeysStay: keys and tokens are not taken out. Personal are the kinds of personal
 	// data that are.
+	KeysStay bool
+	Personal []string
 	// Written: the file says something about it.
 	Written bool
 }
@@ -64,7 +67,7 @@ func families() []string {
 
 func (r *reader) content(n *yaml.Node, c *content) {
 	c.Written = !empty(n)
-	r.fields(n, "content", []string{"sanitize", "fail_closed", "rules", "tools", "sinks", "flow"}, func(key string, v *yaml.Node) {
+	r.fields(n, "content", []string{"sanitize", "fail_closed", "rules", "tools", "sinks", "flow", "redact"}, func(key string, v *yaml.Node) {
 		what := "content." + key
 		if v.Kind == yaml.ScalarNode && v.Tag == "!!null" { // as where it is not there
 			return
@@ -85,6 +88,14 @@ func (r *reader) content(n *yaml.Node, c *content) {
 			})
 		case "flow":
 			r.flow(v, what, c)
+		case "redact":
+			r.fields(v, what, []string{"keys", "personal"}, func(key string, v *yaml.Node) {
+				if key == "keys" {
+					c.KeysStay = !r.yes(v, what+".keys")
+				} else {
+					c.Personal = r.words(v, what+".personal", "e-mail", "phone", "card", "iban", "ssn", "ip")
+				}
+			})
 		}
 	})
 }

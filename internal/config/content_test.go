@@ -21,7 +21,8 @@ func TestContent(t *testing.T) {
 		{"G4 what sinks are given", "content: {sinks: {model: [public], log: []}}", `"Sinks":{"log":[],"model":["public"]}`},
 		{"G6 a mode alone", "content: {flow: off}", `"Flow":"off"`},
 		{"G6 flows", "content: {flow: {mode: shadow, trusted: [{from: a, to: b, at: '*'}], only_one: [untrusted, external]}}", `"Flow":"shadow","Trusted":[{"From":"a","To":"b","At":"*"}],"OnlyOne":["untrusted","external"]`},
-		{"Y1 nothing is said", "content: {sanitize: }", `{"Sanitize":"","FailClosed":false,"Rules":null,"Tools":null,"Sinks":null,"Flow":"","Trusted":null,"OnlyOne":null,"Written":true}`},
+		{"G5 what is taken out", "content: {redact: {keys: false, personal: [e-mail, ip]}}", `"KeysStay":true,"Personal":["e-mail","ip"]`},
+		{"Y1 nothing is said", "content: {sanitize: }", `{"Sanitize":"","FailClosed":false,"Rules":null,"Tools":null,"Sinks":null,"Flow":"","Trusted":null,"OnlyOne":null,"KeysStay":false,"Personal":null,"Written":true}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -54,6 +55,7 @@ func TestContentRefuses(t *testing.T) {
 		{"G6 a mode", "content: {flow: false}", "f.yaml:1:17: content.flow: got false, want off, shadow or enforce"},
 		{"G6 a flow that fits nothing", "content: {flow: {trusted: [{from: a, to: b}]}}", `f.yaml:1:28: content.flow.trusted: got not all of from, to and at, want each: "*" is any`},
 		{"G6 one of one", "content: {flow: {only_one: [external]}}", "f.yaml:1:28: content.flow.only_one: got external alone, want two or more: a session has one of them"},
+		{"G5 names are not found", "content: {redact: {personal: [name]}}", `f.yaml:1:31: content.redact.personal: got the text "name", want e-mail, phone, card, iban, ssn or ip`},
 		{"G1 a server", "servers: {a: {command: x, sanitize: off}}", `f.yaml:1:37: servers.a.sanitize: got the text "off", want pass, flag, strip, wrap or strip+wrap`},
 		{"G1 a server in two places", "servers: {a: {command: x, sanitize: pass}}\ncontent: {tools: {a__*: {sanitize: wrap}}}", "f.yaml:1:37: servers.a.sanitize: got it here and in content.tools.a__*, want it in one of them"},
 	} {
