@@ -129,7 +129,7 @@ func said(a *policy.Answer) string {
 
 // sameQuestion reports whether an answer to one is an answer to the other.
 func sameQuestion(a, b *policy.Question) bool {
-	return a.Digest == b.Digest && a.Reason == b.Reason && a.Rule == b.Rule && a.Preview == b.Preview && a.Source == b.Source && sameClaims(a.Claims, b.Claims)
+	return a.Digest == b.Digest && a.Reason == b.Reason && a.Rule == b.Rule && a.Preview == b.Preview && a.Source == b.Source && slices.Equal(a.From, b.From) && sameClaims(a.Claims, b.Claims)
 }
 
 // digest binds an answer to principal, definition and exact arguments.

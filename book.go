@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/guard"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -99,8 +100,8 @@ func (s *settings) put(e *audit.Event) (kept bool) {
 	if s.book == nil || e.Kind == audit.Updated {
 		return true
 	}
-	if r := e.Request; r != nil && r.Tool != nil && r.Tool.InputSensitivity >= tool.Secret {
-		shown := withholding(*e)
+	if r := e.Request; r != nil && r.Tool != nil && !s.guard.Accepts(guard.Audit, r.Tool.InputSensitivity) {
+		shown := withholding(*e, guard.Withheld(r.Tool.InputSensitivity))
 		e = &shown
 	}
 	kept, err := s.book.take(e)
@@ -116,9 +117,9 @@ func (b *book) miss(err error) {
 	b.missing.Add(1)
 }
 
-// withholding is an event about a call whose arguments are secret: what is said of
-// such a call may quote them.
-func withholding(e audit.Event) audit.Event {
+// withholding is an event about a call whose arguments the record does not accept:
+// what is said of such a call may quote them.
+func withholding(e audit.Event, withheld string) audit.Event {
 	if e.Text != "" && e.Kind != audit.Used && e.Kind != audit.Scrubbed {
 		e.Text = withheld
 	}

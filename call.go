@@ -175,28 +175,30 @@ func (c *call) resultEvent(kind audit.Kind, res tool.Result) audit.Event {
 
 // recordable is a result as records may hold it.
 func (c *call) recordable(res tool.Result) tool.Result {
-	if _, out := c.secret(); !out {
+	_, out := c.refused(guard.Audit)
+	if out == "" {
 		return res
 	}
 	if len(res.Content) > 0 {
-		res.Content = []tool.Content{tool.Text(withheld)}
+		res.Content = []tool.Content{tool.Text(out)}
 	}
 	if res.Err != nil {
-		res.Err = &tool.Error{Kind: res.Err.Kind, Text: withheld, RetryAfter: res.Err.RetryAfter}
+		res.Err = &tool.Error{Kind: res.Err.Kind, Text: out, RetryAfter: res.Err.RetryAfter}
 	}
 	return res
 }
 
 // recordableUpdate is what a call says while it runs, as records may hold it.
 func (c *call) recordableUpdate(u tool.Update) tool.Update {
-	if _, out := c.secret(); !out {
+	_, out := c.refused(guard.Audit)
+	if out == "" {
 		return u
 	}
 	if u.Progress {
-		u.Message = withheld
+		u.Message = out
 		return u
 	}
-	return tool.Update{Stream: u.Stream, Text: withheld}
+	return tool.Update{Stream: u.Stream, Text: out}
 }
 
 // stopsSiblings reports whether this call, as it ended, stops those beside it.

@@ -13,8 +13,9 @@ import (
 // wrote is marked as theirs. What Ferrule, hooks and the host say of a call is not
 // touched.
 
-// spoke reports whether content of a result is the tool's.
-func (c *call) spoke() bool { return c.entry != nil && (c.ran || c.settled) && c.req != nil }
+// spoke reports whether content of a result is the tool's: of a wrapper that answers
+// instead of it, too, which may have kept what it said.
+func (c *call) spoke() bool { return c.entry != nil && (c.begun || c.settled) && c.req != nil }
 
 // cleaned looks through the first n blocks of a result, which are the tool's, and
 // its error.
@@ -56,9 +57,6 @@ func (c *call) lookThrough(res *tool.Result) (report guard.Report, err error) {
 	return report, nil
 }
 
-// foreign reports whether the text of an error is what a tool passes on.
-func foreign(e *tool.Error) bool { return e != nil && e.Kind == tool.Failed && !e.Own }
-
 // unsafe stands in the place of a result that must not be given to the model.
 func (c *call) unsafe(why string) tool.Result {
 	c.emitBy(audit.Blocked, "guard", why)
@@ -81,7 +79,7 @@ func withheldFrom(res tool.Result, s tool.Sensitivity, n int) tool.Result {
 	if n > 0 {
 		res.Content = append([]tool.Content{tool.Text(instead)}, res.Content[n:]...)
 	}
-	if e := res.Err; foreign(e) {
+	if e := res.Err; e.Foreign() {
 		res.Err = &tool.Error{Kind: e.Kind, Text: instead, Detail: e.Detail, RetryAfter: e.RetryAfter, Cause: e.Cause}
 	}
 	return res
@@ -111,7 +109,7 @@ func (c *call) dressed(res tool.Result) tool.Result {
 		}
 		note = "" // the wrapper says it
 	}
-	if e := res.Err; foreign(e) && w != nil {
+	if e := res.Err; e.Foreign() && w != nil {
 		wrapped := *e
 		switch {
 		case c.errorCut != nil:
@@ -132,8 +130,11 @@ func (c *call) dressed(res tool.Result) tool.Result {
 // own is how many blocks at the end of content are not the tool's. In an excerpt
 // they stand among the tool's.
 func (c *call) own(content []tool.Content) (n int) {
-	if c.excerpt == nil {
+	if c.excerpt == nil && !c.settled { // what the journal had has none of this call
 		n += len(c.beside)
+	}
+	if c.entry.pages && c.origin != nil { // it says where the page stands
+		n++
 	}
 	if c.told != "" {
 		n++

@@ -156,7 +156,7 @@ func (c *call) flowNote(res tool.Result) {
 		return
 	}
 	set, f := c.turn.set, &c.turn.view.session.conv.flows
-	if len(res.Content) == 0 && (res.Err == nil || saidByUs(res.Err)) || !set.guard.Accepts(guard.Model, c.sensitivity()) {
+	if len(res.Content) == 0 && !res.Err.Foreign() || !set.guard.Accepts(guard.Model, c.sensitivity()) {
 		return // the model reads nothing that the tool said
 	}
 	l := f.ledger.Load()
@@ -175,18 +175,6 @@ func (c *call) flowNote(res tool.Result) {
 		f.news.Add(1)
 	}
 	c.flowKept(l)
-}
-
-// saidByUs reports whether an error of a call that ran is in Ferrule's words.
-func saidByUs(e *tool.Error) bool {
-	if e == nil {
-		return false
-	}
-	switch e.Kind { //nolint:exhaustive // the others may be a tool's
-	case tool.Timeout, tool.Aborted, tool.InvalidOutput, tool.UnsafeContent, tool.OutcomeUnknown:
-		return true
-	}
-	return e.Own
 }
 
 // flowKept has kept for good what the ledger knows now, before the model knows

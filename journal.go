@@ -8,6 +8,7 @@ import (
 
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/durable"
+	"github.com/ferrule-dev/ferrule/guard"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/schema"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -67,7 +68,7 @@ func (c *call) enroll() (res tool.Result, known bool) {
 func (c *call) record() durable.Record {
 	r := durable.Record{
 		Place: c.where(), ID: c.first.ID, CallID: c.turn.set.scrubText(c.first.CallID), Source: c.entry.source.Name, Tool: c.entry.tool.Name,
-		Given: c.given(), Key: keyOf(c.req.Key), Repeats: c.req.Claims.ReadOnly || c.req.Claims.Idempotent, Input: c.recordableInput(c.req.Args.Text()), Began: time.Now(),
+		Given: c.given(), Key: keyOf(c.req.Key), Repeats: c.req.Claims.ReadOnly || c.req.Claims.Idempotent, Input: c.recordableInput(c.req.Args.Text(), guard.Store), Began: time.Now(),
 	}
 	if r.Key != "" {
 		r.Digest = c.digest()

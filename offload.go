@@ -9,6 +9,7 @@ import (
 
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/durable"
+	"github.com/ferrule-dev/ferrule/guard"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -22,14 +23,14 @@ const (
 
 // keepable reports whether a result of this call can be kept when it is too
 // long: there is a store that answers, and the agent can read what it keeps.
-// Secret results never are, nor are pages of what is kept already.
+// What the store does not accept never is, nor are pages of what is kept already.
 func (c *call) keepable() bool {
 	t := c.turn
 	if t.set.blobs == nil || c.entry.pages || t.mute.Load() || t.view.tools.names[t.set.reader.wire] != t.set.reader {
 		return false
 	}
-	_, secret := c.secret()
-	return !secret
+	_, out := c.refused(guard.Store)
+	return out == ""
 }
 
 // offload keeps a whole text for the session of the call, and is what an operator

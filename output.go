@@ -76,7 +76,7 @@ func (c *call) invalidOutput(res tool.Result, text string, err error) tool.Resul
 	if res.Err != nil {
 		err = fmt.Errorf("%w; beside the error %w", err, res.Err)
 	}
-	return tool.Result{Err: &tool.Error{Kind: tool.InvalidOutput, Text: text, Detail: err.Error(), Cause: err}}
+	return tool.Result{Err: &tool.Error{Kind: tool.InvalidOutput, Text: text, Detail: err.Error(), Cause: err, Own: true}}
 }
 
 // Bounds of what is not cut with a result: an address that was cut would lead

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/guard"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -45,7 +46,7 @@ func (c *call) argsAs(text string) string {
 	if c.turn.set.book == nil {
 		return ""
 	}
-	return c.recordableInput(text)
+	return c.recordableInput(text, guard.Audit)
 }
 
 // argsAsGiven are those that the model sent.
@@ -84,8 +85,11 @@ func (c *call) putDown(res, kept tool.Result) tool.Result {
 
 // recordableInput are arguments as records may hold them. What no tool is there
 // for may be meant for one whose arguments are secret.
-func (c *call) recordableInput(text string) string {
-	if in, _ := c.secret(); in || c.entry == nil && c.turn.view.session.rt.reg.find(c.called()) == nil {
+func (c *call) recordableInput(text string, by guard.Sink) string {
+	if in, _ := c.refused(by); in != "" {
+		return in
+	}
+	if c.entry == nil && c.turn.view.session.rt.reg.find(c.called()) == nil {
 		return withheld
 	}
 	return c.keyless(c.turn.set.scrubText(text))
@@ -94,7 +98,7 @@ func (c *call) recordableInput(text string) string {
 // unrecorded is the result of a call that has run, and of which that could not be
 // written down: what is not on the record is not reported as done.
 func (c *call) unrecorded(err error) tool.Result {
-	e := &tool.Error{Kind: tool.Failed, Text: "The result of this call could not be put on the record, so it is withheld.", Detail: err.Error(), Cause: err}
+	e := &tool.Error{Kind: tool.Failed, Text: "The result of this call could not be put on the record, so it is withheld.", Detail: err.Error(), Cause: err, Own: true}
 	if c.ran && !c.req.Claims.ReadOnly {
 		e.Kind, e.Text = tool.OutcomeUnknown, "The call ran, but what came of it could not be put on the record."
 	}

@@ -1,12 +1,15 @@
 package ferrule
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
 	"time"
+
+	"github.com/ferrule-dev/ferrule/guard"
 
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -129,16 +132,38 @@ const withheld = "[withheld: secret]"
 // withhold takes out of a line what its tool says is secret, and what was taken
 // out of the recording that it is replayed from.
 func (c *call) withhold(l *line) {
-	in, out := c.secret()
-	if in {
-		l.call.Input, l.isJSON, l.withheld = json.RawMessage(withheld), false, true
+	in, out := c.refused(guard.Store)
+	if in != "" {
+		l.call.Input, l.isJSON, l.withheld = json.RawMessage(in), false, true
 	}
-	if out && (l.result.Err == nil || len(l.result.Content) > 0) {
-		l.result.Content = []tool.Content{tool.Text(withheld)}
+	if out != "" && (l.result.Err == nil || len(l.result.Content) > 0) {
+		l.result.Content = []tool.Content{tool.Text(out)}
 	}
-	if e := l.result.Err; e != nil && (in || out) {
-		l.result.Err = &tool.Error{Kind: e.Kind, Text: withheld, Detail: withheld, RetryAfter: e.RetryAfter}
+	if e := l.result.Err; e != nil && (in != "" || out != "") {
+		instead := cmp.Or(out, in)
+		l.result.Err = &tool.Error{Kind: e.Kind, Text: instead, Detail: instead, RetryAfter: e.RetryAfter}
 	}
+}
+
+// refused is what stands for the arguments and the result of a call where they go
+// to a sink that does not accept them; "": it does.
+func (c *call) refused(by guard.Sink) (in, out string) {
+	e, g := c.entry, c.turn.set.guard
+	if e == nil { // cut off, or not in this view: its input may be meant for a tool all the same
+		e = c.turn.view.session.rt.reg.find(c.called())
+	}
+	if e != nil {
+		if s := e.tool.InputSensitivity; !g.Accepts(by, s) {
+			in = guard.Withheld(s)
+		}
+		if s := e.tool.OutputSensitivity; !g.Accepts(by, s) {
+			out = guard.Withheld(s)
+		}
+	}
+	if in == "" && c.replayed != nil && c.replayed.withheld {
+		in = withheld
+	}
+	return in, out
 }
 
 // secret reports whether the arguments and the result of a call are.

@@ -48,7 +48,7 @@ func (v *View) defers(e *entry) bool {
 // notLoaded loads a deferred tool for the next turn.
 func (v *View) notLoaded(name string, e *entry) *tool.Error {
 	v.session.conv.load(e)
-	return &tool.Error{Kind: tool.NotLoaded, Text: fmt.Sprintf("Tool %s was not loaded. It is now: call it again.\nIts input schema: %s", name, e.tool.Input)}
+	return &tool.Error{Kind: tool.NotLoaded, Text: fmt.Sprintf("Tool %s was not loaded. It is now: call it again.\nIts input schema: %s", name, e.definition().Input)}
 }
 
 // supply asks the fallback for a tool.

@@ -67,7 +67,7 @@ func (c *call) register() (res tool.Result, done bool) {
 		return tool.Result{Err: l.inTheWay()}, true // it was given up while this one was looked at
 	}
 	if !t.Admitted(c.req.Args) { // no way leads here; if one did, it ends here
-		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool is not ready.", Detail: "its arguments were not checked"}}, true
+		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool is not ready.", Detail: "its arguments were not checked", Own: true}}, true
 	}
 	if err := c.unisolated(); err != nil {
 		return tool.Result{Err: err}, true
@@ -97,7 +97,7 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 		if c.failure != nil {
 			return copyResult(*c.failure)
 		}
-		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool has run already and may not run twice.", Detail: "a wrapper called next again"}}
+		return tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "The tool has run already and may not run twice.", Detail: "a wrapper called next again", Own: true}}
 	}
 	watched, failure := c.watchMemory(outer)
 	if failure != nil {

@@ -48,7 +48,7 @@ func (c *call) useSecret(ctx context.Context, l *lease, name string, use func([]
 	if c.turn.noted() {
 		c.turn.emit(c.eventOf(l.req, audit.Event{Kind: audit.Blocked, By: "secrets", Text: err.Error()}))
 	}
-	return &tool.Error{Kind: tool.Failed, Text: "The tool could not have a secret that it needs.", Detail: err.Error(), Cause: err}
+	return &tool.Error{Kind: tool.Failed, Text: "The tool could not have a secret that it needs.", Detail: err.Error(), Cause: err, Own: true}
 }
 
 // scrubbed is phase 10: a result without values. The observer is told which were
@@ -109,6 +109,9 @@ func (c *call) scrubQuestion(q *policy.Question) {
 	s.text(&q.Preview)
 	s.text(&q.Reason)
 	s.text(&q.Wants)
+	for i := range q.From {
+		s.text(&q.From[i])
+	}
 	s.question(q)
 	if len(s.found) > 0 {
 		c.took(s.found)

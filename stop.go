@@ -263,5 +263,5 @@ func (t *Turn) late(c *call, res tool.Result) bool {
 // timedOut is the result of a call that took too long.
 func (c *call) timedOut(detail string) *tool.Error {
 	d := c.otherTime()
-	return &tool.Error{Kind: tool.Timeout, Text: fmt.Sprintf("Timed out after %s.", d) + c.effect(), Detail: detail, Cause: context.DeadlineExceeded}
+	return &tool.Error{Kind: tool.Timeout, Text: fmt.Sprintf("Timed out after %s.", d) + c.effect(), Detail: detail, Cause: context.DeadlineExceeded, Own: true}
 }

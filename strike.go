@@ -1,12 +1,14 @@
 package ferrule
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/ferrule-dev/ferrule/durable"
+	"github.com/ferrule-dev/ferrule/guard"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -32,11 +34,11 @@ func (c *call) strike(res tool.Result) error {
 		e.Fatal = endsRun(res.Err)
 	}
 	e.Undone = !c.ran && !c.wrapped() // a wrapper may have done it instead
-	in, out := c.secret()
+	in, out := c.refused(guard.Store)
 	switch {
-	case res.Err == nil && out:
-	case res.Err != nil && (in || out):
-		e.Result = &tool.Result{Err: &tool.Error{Kind: res.Err.Kind, Text: withheld, RetryAfter: res.Err.RetryAfter}}
+	case res.Err == nil && out != "":
+	case res.Err != nil && (in != "" || out != ""):
+		e.Result = &tool.Result{Err: &tool.Error{Kind: res.Err.Kind, Text: cmp.Or(out, in), RetryAfter: res.Err.RetryAfter}}
 	default:
 		e.Result = &res
 	}

@@ -92,7 +92,7 @@ func (r *Report) String() string {
 // trust is how far the content is believed. What the tool has returned is not
 // written to. A panic of the scanner's own rules is one of this method.
 func (g *Guard) Clean(r *tool.Request, trust tool.Trust, res tool.Result) (tool.Result, Report) {
-	how, closed := g.handling(r)
+	how, closed := g.handling(whose(r, res.Origin))
 	if how == "" {
 		how = byTrust(trust)
 	}
@@ -101,7 +101,7 @@ func (g *Guard) Clean(r *tool.Request, trust tool.Trust, res tool.Result) (tool.
 	}
 	c := cleaner{scanner: g.scanner(), how: how}
 	res.Content = c.content(res.Content)
-	if e := res.Err; e != nil && e.Kind == tool.Failed && !e.Own {
+	if e := res.Err; e.Foreign() {
 		if text := c.text(e.Text); text != e.Text {
 			w := *e
 			w.Text = text
@@ -114,6 +114,15 @@ func (g *Guard) Clean(r *tool.Request, trust tool.Trust, res tool.Result) (tool.
 	}
 	report.Unsafe = closed && len(c.found) > 0
 	return res, report
+}
+
+// whose is the request that counts for a result: of a page, one of the tool that it
+// is a page of.
+func whose(r *tool.Request, o *tool.Origin) *tool.Request {
+	if o == nil {
+		return r
+	}
+	return &tool.Request{Name: tool.WireName(o.Source, o.Tool), Source: tool.Source{Name: o.Source, Trust: r.Source.Trust}, Tool: &tool.Info{Name: o.Tool}}
 }
 
 // cleaner goes through the texts of one result.

@@ -88,6 +88,9 @@ func shownTo(q *policy.Question) string {
 				b.WriteString("\n" + l.label + ": " + visibleLine(l.text, maxRemark))
 			}
 		}
+		for _, from := range q.From {
+			b.WriteString("\nCopied: " + visibleLine(from, maxRemark))
+		}
 	}
 	switch {
 	case isWhole(q):

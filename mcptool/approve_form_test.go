@@ -48,8 +48,8 @@ func TestForm(t *testing.T) {
 		},
 		{
 			"P4 why, by which rule, and what is to be known beside it",
-			policy.Question{Tool: "pay", Input: `{}`, Reason: "money", Rule: "ask pay", Note: policy.NoteEarly},
-			[]string{"Why you are asked: money", "Rule: ask pay", "Note: " + policy.NoteEarly},
+			policy.Question{Tool: "pay", Input: `{}`, Reason: "money", Rule: "ask pay", From: []string{"to came from mail__read\u200b"}, Note: policy.NoteEarly},
+			[]string{"Why you are asked: money", "Rule: ask pay", "Copied: to came from mail__read<U+200B>", "Note: " + policy.NoteEarly},
 			nil, `["allow","reject"]`,
 		},
 		{

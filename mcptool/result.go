@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrule-dev/ferrule/guard"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -53,7 +54,7 @@ func (d *dialogue) resultOf(name, wire string, res tool.Result) (json.RawMessage
 		return nil, &Fault{Code: codeInvalidParams, Message: "Unknown tool: " + short(name)}
 	case got.fault != nil && isFault(res.Err, got.fault):
 		return nil, d.saying(got.request(wire), got.fault, res.Err)
-	case got.raw == nil || unseen(got.raw) > maxUnseen || !d.keyless(got.raw):
+	case got.raw == nil || unseen(got.raw) > maxUnseen || !d.mayRead() || !d.keyless(got.raw):
 		return d.rendered(res), nil
 	}
 	raw := got.raw
@@ -76,6 +77,12 @@ func (d *dialogue) resultOf(name, wire string, res tool.Result) (json.RawMessage
 	return d.rendered(res), nil
 }
 
+// mayRead reports whether the model accepts what tools of servers return (G4): else
+// nothing of it may go beside what the runtime has withheld.
+func (d *dialogue) mayRead() bool {
+	return d.client.gate.Runtime.Guard.Accepts(guard.Model, tool.Internal)
+}
+
 // request names the tool that has answered, by the name that models call it, to the
 // guard.
 func (a *answered) request(wire string) *tool.Request {
@@ -90,7 +97,7 @@ func (a *answered) request(wire string) *tool.Request {
 // nothing speaks against it.
 func (d *dialogue) saying(r *tool.Request, f *Fault, err *tool.Error) *Fault {
 	said := &Fault{Code: f.Code, Message: err.Text}
-	if len(f.Data) == 0 {
+	if len(f.Data) == 0 || !d.mayRead() {
 		return said
 	}
 	data, report := d.face.session.Look(r, f.Data)

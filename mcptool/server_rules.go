@@ -69,7 +69,7 @@ func (s *server) tooMuch(a tool.Args) error {
 		return nil
 	}
 	text := fmt.Sprintf("The arguments have %d bytes, and server %s is sent at most %d. Nothing was done. Send less at once.", size, s.Name, s.ArgumentBytes)
-	return &tool.Error{Kind: tool.InvalidValue, Text: text, Detail: fmt.Sprintf("got %d bytes of arguments, want at most %d: argument_bytes of server %s", size, s.ArgumentBytes, s.Name)}
+	return &tool.Error{Kind: tool.InvalidValue, Text: text, Detail: fmt.Sprintf("got %d bytes of arguments, want at most %d: argument_bytes of server %s", size, s.ArgumentBytes, s.Name), Own: true}
 }
 
 // tooLarge refuses a result that is larger than the operator wants any to be. The
@@ -80,5 +80,5 @@ func (s *server) tooLarge(raw []byte) error {
 		return nil
 	}
 	text := fmt.Sprintf("The result has %d bytes, and at most %d are taken from server %s. The call was made, and may have had its effect. Ask for less at once.", size, s.ResultBytes, s.Name)
-	return &tool.Error{Kind: tool.Failed, Text: text, Detail: fmt.Sprintf("got a result of %d bytes, want at most %d: result_bytes of server %s", size, s.ResultBytes, s.Name)}
+	return &tool.Error{Kind: tool.Failed, Text: text, Detail: fmt.Sprintf("got a result of %d bytes, want at most %d: result_bytes of server %s", size, s.ResultBytes, s.Name), Own: true}
 }

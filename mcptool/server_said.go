@@ -24,7 +24,7 @@ func (s *server) shown(said json.RawMessage) json.RawMessage {
 
 // anyTool names all that the server says to the guard.
 func (s *server) anyTool() *tool.Request {
-	return &tool.Request{Name: tool.WireName(s.Name, "*"), Source: s.source(), Tool: &tool.Info{Name: "*"}}
+	return &tool.Request{Name: s.Name + "__*", Source: s.source(), Tool: &tool.Info{Name: "*"}}
 }
 
 // faulted is an error of a request that was sent on, as its client is told it: the text

@@ -46,6 +46,9 @@ func (e *Error) Unwrap() error {
 	return e.Cause
 }
 
+// Foreign reports whether the text may be what a tool passes on of others.
+func (e *Error) Foreign() bool { return e != nil && !e.Own && e.Kind.row().own }
+
 // Outcome is an error that a tool returns to say more than that it failed. With
 // Err nil and nothing else set it is a plain failure.
 type Outcome struct {

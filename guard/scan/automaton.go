@@ -130,11 +130,7 @@ func (t *trie) step(at int32, class uint8, sign bool) int32 {
 
 // grow makes the trie of words, with all steps.
 func (t *trie) grow(words []string, class *[256]uint8) {
-	most := 3
-	for _, w := range words {
-		most += len(w) + 1 + strings.Count(w, " ")
-	}
-	t.next = make([]int32, 0, most<<shift)
+	t.next = make([]int32, 0, mostNodes(words)<<shift)
 	t.node(odd, true)
 	t.step(0, white, true) // so that a state tells whether white space was read last
 	t.step(0, edge, true)
@@ -172,6 +168,26 @@ func (t *trie) grow(words []string, class *[256]uint8) {
 			t.order = append(t.order, to)
 		}
 	}
+}
+
+// mostNodes is how many nodes a trie of words has at most: one for each byte that
+// the word before does not begin with, and an edge where letters begin.
+func mostNodes(words []string) int {
+	most, before := 3, ""
+	for _, w := range words {
+		n := 0
+		for n < len(w) && n < len(before) && w[n] == before[n] {
+			n++
+		}
+		most += 2 * (len(w) - n)
+		for i := n + 1; i < len(w); i++ {
+			if letterOrDigit(w[i-1]) {
+				most-- // no edge
+			}
+		}
+		before = w
+	}
+	return most
 }
 
 // compose takes the edges out: a letter behind a sign is read with the edge

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -55,6 +56,16 @@ func checkVerdicts(t *testing.T, s *Scanner, text []byte) {
 		if want := r.re().Match(slow.text); got[r.ID] != want {
 			t.Errorf("%q: %s: got %v, want %v as in %q", text, r.ID, got[r.ID], want, slow.text)
 		}
+		if r.Definitions {
+			delete(got, r.ID)
+		}
+	}
+	inText := make(map[string]bool)
+	for _, f := range s.Scan(text) {
+		inText[f.Rule] = true
+	}
+	if !maps.Equal(inText, got) {
+		t.Errorf("%q: got %v as a text, want %v as in a definition", text, inText, got)
 	}
 }
 

@@ -283,20 +283,3 @@ func (p *pass) source(at int) (from, to int) {
 	}
 	return s.src + at - s.at, s.src + at - s.at + 1
 }
-
-// folded is what a byte of ASCII reads as.
-var folded = foldedBytes() //nolint:gochecknoglobals // a table that nothing changes, read for each byte
-
-func foldedBytes() (f [256]byte) {
-	for b := range f {
-		switch c := byte(b); {
-		case c == '\n' || c == '\r':
-			f[b] = '\n'
-		case blank(c):
-			f[b] = ' '
-		default:
-			f[b] = lower(c)
-		}
-	}
-	return f
-}

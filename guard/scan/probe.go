@@ -56,7 +56,7 @@ func (s *set) has(r rune) bool {
 // Steps that an attempt may take. One that takes more says nothing.
 const (
 	quickly   = 32
-	patiently = 4096
+	patiently = 1024
 )
 
 // newProbe is one for parts that follow each other; nil: there is nothing to try.

@@ -97,6 +97,38 @@ func TestOwnRules(t *testing.T) {
 	}
 }
 
+// Whatever an operator writes is found as the expression says.
+func TestOwnPatterns(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ pattern, text, want string }{
+		{`(?i)PROJECT ZED`, "it is Project\n zed!", "Project\n zed"},
+		{`(?i)ПРИВЕТ МИР`, "so: привет мир", "привет мир"},
+		{`\bzed\b.{0,10}?\b(?:goes (?:home|out)|(?:is|was) back|left)\b`, "zed was lefty, zed wasback; now zed was back", "zed was back"},
+		{`\[zed\] ?(?:a|b)\n`, "x [zed] b", "[zed] b"},
+		{`(?:x|y zed|zed of)(?: old| new)?\n`, "y zed, zed of new", "zed of new"},
+		{`\Bzed\B`, "zed xzed azedb", "zed"},
+		{`q[0-9]+zed`, "q1zed", "q1zed"},
+	} {
+		s, err := New(Rule{ID: "own", Pattern: tt.pattern})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, look := range map[string]func([]byte) []Finding{"text": s.Scan, "definition": s.ScanDefinition} {
+			found := look([]byte(tt.text))
+			if len(found) != 1 || strings.TrimSpace(tt.text[found[0].Start:found[0].End]) != tt.want {
+				t.Errorf("%s in the %s %q: got %v, want %q", tt.pattern, name, tt.text, found, tt.want)
+			}
+		}
+	}
+	s, err := New(Rule{ID: "own", Pattern: `zed`, Definitions: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, definition := s.Scan([]byte("zed")), s.ScanDefinition([]byte("zed")); len(text) != 0 || len(definition) != 1 {
+		t.Errorf("a rule of definitions: got %v in a text and %v in a definition, want it in the second only", text, definition)
+	}
+}
+
 func TestUnfinished(t *testing.T) {
 	t.Parallel()
 	s := scanner(t)

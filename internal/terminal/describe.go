@@ -39,6 +39,13 @@ func describe(q policy.Question) []Line {
 	}
 	d.add("reason", q.Reason)
 	d.add("rule", q.Rule)
+	for i, from := range q.From {
+		label := ""
+		if i == 0 {
+			label = "copied"
+		}
+		d.list = append(d.list, Line{Label: label, Text: Visible(from)})
+	}
 	if q.Note != "" {
 		d.alarm("note", q.Note)
 	}
