@@ -213,7 +213,7 @@ func (f *face) refuses(method string, params json.RawMessage) *Fault {
 			return &Fault{Code: codeInvalidParams, Message: fmt.Sprintf("client does not support %q elicitation", cmp.Or(mode, "form"))}
 		}
 		return nil
-	case "sampling/createMessage":
+	case methodSample:
 		if f.can("sampling") {
 			return nil
 		}

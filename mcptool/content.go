@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/ferrule-dev/ferrule/tool"
@@ -26,6 +27,9 @@ func callResult(raw json.RawMessage) (tool.Result, error) {
 		content = append(content, tool.Content{Type: tool.JSONContent, JSON: structured})
 	}
 	result := tool.Result{Content: content}
+	if kind := kindOf(list); kind != 0 && kind != '[' && kind != 'n' {
+		return result, &tool.Error{Kind: tool.InvalidOutput, Text: fmt.Sprintf("The server's result is none: content: got %s, want an array.", kindName(kind)), Own: true}
+	}
 	if wrong, _ := member(raw, "isError"); kindOf(wrong) == 't' {
 		text := tool.TextOf(content)
 		return result, &tool.Error{Kind: tool.Failed, Text: text}

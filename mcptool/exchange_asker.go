@@ -21,22 +21,6 @@ func askedBy(server, method string, params json.RawMessage) json.RawMessage {
 		pair{"message", quote(fmt.Sprintf("server %s asks: %s", server, Visible(text)))})
 }
 
-// allAskedBy is a result that asks for input, as the client is to get it.
-func allAskedBy(server string, required json.RawMessage) json.RawMessage {
-	questions, _ := member(required, "inputRequests")
-	if kindOf(questions) != '{' {
-		return required
-	}
-	var all []pair
-	each(questions, func(key string, q json.RawMessage) {
-		if params, _ := member(q, "params"); kindOf(params) == '{' {
-			q = setMembers(unmistaken(q, "method", "params"), pair{"params", askedBy(server, textMember(q, "method"), params)})
-		}
-		all = append(all, pair{key, q})
-	})
-	return setMembers(unmistaken(required, "inputRequests"), pair{"inputRequests", setMembers(nil, all...)})
-}
-
 // unmistaken is an object without members that some clients would read as one of
 // these: see plain.
 func unmistaken(object json.RawMessage, known ...string) json.RawMessage {

@@ -80,6 +80,7 @@ func (c *strand) notified(method string, params json.RawMessage) { c.hear(c.alon
 
 // hear takes what the server says, of a request where that is known.
 func (c *strand) hear(x *asking, method string, params json.RawMessage) {
+	params = c.lane.s.shown(params)
 	if what := changedBy(method); what != "" {
 		c.lane.s.toldClient(c.lane.a, method, params)
 		c.lane.s.change(what)
@@ -126,8 +127,12 @@ func (c *strand) requested(ctx context.Context, method string, params json.RawMe
 			return refuse(ctx, method, params)
 		}
 	}
+	asked, err := c.lane.s.asks(c.lane.a, method, params)
+	if err != nil {
+		return nil, err
+	}
 	for _, x := range on {
 		defer x.pause()()
 	}
-	return c.lane.a.request(ctx, c.lane.s.Name, method, askedBy(c.lane.s.Name, method, params))
+	return c.lane.a.request(ctx, c.lane.s.Name, method, asked)
 }

@@ -32,11 +32,11 @@ func (s *server) run(ctx context.Context, as *tool.Info, a tool.Args) (tool.Resu
 			return tool.Result{}, err
 		}
 		made, err := callResult(result)
-		x.finished(answered{raw: result, result: made, err: err})
+		x.finished(answered{raw: result, result: made, err: err, from: s, tool: as.Name})
 		return made, err
 	}
 	if fault := (*Fault)(nil); errors.As(err, &fault) {
-		x.finished(answered{fault: fault})
+		x.finished(answered{fault: fault, from: s, tool: as.Name})
 	}
 	return tool.Result{}, s.failure(ctx, err)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrule-dev/ferrule/guard"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -26,7 +27,7 @@ func (d *dialogue) callTool() (json.RawMessage, error) {
 	watch := d.watch()
 	res := d.perform(view, watch, call)
 	watch.end()
-	return d.resultOf(name, res)
+	return d.resultOf(name, wire, res)
 }
 
 // callID is the id of the request, as the record names it.
@@ -43,8 +44,8 @@ func (d *dialogue) callID() string {
 
 // resultOf is the answer to a tools/call: what the server sent, where the runtime
 // has left it as it is. Where a key stands beside what the runtime has seen, that
-// does not pass.
-func (d *dialogue) resultOf(name string, res tool.Result) (json.RawMessage, error) {
+// does not pass, nor does what the guard does not let through.
+func (d *dialogue) resultOf(name, wire string, res tool.Result) (json.RawMessage, error) {
 	d.mu.Lock()
 	got := d.got
 	d.mu.Unlock()
@@ -52,24 +53,63 @@ func (d *dialogue) resultOf(name string, res tool.Result) (json.RawMessage, erro
 	case res.Err != nil && res.Err.Kind == tool.UnknownTool:
 		return nil, &Fault{Code: codeInvalidParams, Message: "Unknown tool: " + short(name)}
 	case got.fault != nil && isFault(res.Err, got.fault):
-		return nil, got.fault.saying(res.Err)
-	case got.raw != nil && !d.keyless(got.raw):
+		return nil, d.saying(got.request(wire), got.fault, res.Err)
+	case got.raw == nil || unseen(got.raw) > maxUnseen || !d.mayRead() || !d.keyless(got.raw):
 		return d.rendered(res), nil
-	case got.raw != nil && got.untouched(&res) && unseen(got.raw) <= maxUnseen:
-		return got.raw, nil
 	}
-	if raw, ok := got.patched(&res); ok {
+	raw := got.raw
+	if !got.untouched(&res) {
+		patched, ok := got.patched(&res)
+		if !ok {
+			return d.rendered(res), nil
+		}
+		raw = patched
+	}
+	raw, report, ok := d.looked(got.request(wire), raw)
+	switch {
+	case ok:
 		return raw, nil
+	case report.Unsafe:
+		res = tool.Result{Err: &tool.Error{
+			Kind: tool.UnsafeContent, Text: "What the tool returned reads like an attempt to steer you, so it was withheld.", Detail: report.String(), Own: true,
+		}}
 	}
 	return d.rendered(res), nil
 }
 
-// saying is the fault with what the runtime has made of its text.
-func (f *Fault) saying(err *tool.Error) *Fault {
-	if err.Text == f.Message {
-		return f
+// mayRead reports whether the model accepts what tools of servers return (G4): else
+// nothing of it may go beside what the runtime has withheld.
+func (d *dialogue) mayRead() bool {
+	return d.client.gate.Runtime.Guard.Accepts(guard.Model, tool.Internal)
+}
+
+// request names the tool that has answered, by the name that models call it, to the
+// guard.
+func (a *answered) request(wire string) *tool.Request {
+	r := &tool.Request{Name: wire, Tool: &tool.Info{Name: a.tool}}
+	if a.from != nil {
+		r.Source = a.from.source()
 	}
-	return &Fault{Code: f.Code, Message: err.Text, Data: f.Data}
+	return r
+}
+
+// saying is a fault with what the runtime has made of its text, and with its data where
+// nothing speaks against it.
+func (d *dialogue) saying(r *tool.Request, f *Fault, err *tool.Error) *Fault {
+	said := &Fault{Code: f.Code, Message: err.Text}
+	if len(f.Data) == 0 || !d.mayRead() {
+		return said
+	}
+	data, report := d.face.session.Look(r, f.Data)
+	switch note := report.Note(); {
+	case report.Unsafe:
+		said.Message += "\n[Its data was withheld.]"
+		return said
+	case note != "":
+		said.Message += "\n" + note
+	}
+	said.Data = data
+	return said
 }
 
 // isFault reports whether a failure is a server's fault, as it was.

@@ -10,7 +10,7 @@ import (
 // in the place of its own, and what stands beside them. All else of it stays:
 // annotations, _meta. It is false where the runtime has changed more than texts.
 func (a *answered) patched(res *tool.Result) (json.RawMessage, bool) {
-	if a.raw == nil || (a.err != nil) != (res.Err != nil) || len(res.Content) < len(a.result.Content) || unseen(a.raw) > maxUnseen {
+	if a.raw == nil || (a.err != nil) != (res.Err != nil) || len(res.Content) < len(a.result.Content) {
 		return nil, false
 	}
 	if res.Err != nil && (res.Err.Kind != tool.Failed || res.Err.Text != tool.TextOf(res.Content)) {
@@ -54,6 +54,9 @@ func patchedBlock(raw json.RawMessage, was, is *tool.Content) (json.RawMessage, 
 	if sameBlock(*was, *is) {
 		return raw, true
 	}
+	if was.Type == tool.LinkContent {
+		return patchedLink(raw, was, is)
+	}
 	other := *is
 	if other.Text = was.Text; was.Type != tool.TextContent || !sameBlock(*was, other) {
 		return nil, false
@@ -68,4 +71,19 @@ func patchedBlock(raw json.RawMessage, was, is *tool.Content) (json.RawMessage, 
 		}
 	}
 	return nil, false
+}
+
+// patchedLink is a link as the server sent it, with other texts.
+func patchedLink(raw json.RawMessage, was, is *tool.Content) (json.RawMessage, bool) {
+	other := *is
+	other.Text, other.Name, other.URI = was.Text, was.Name, was.URI
+	if textMember(raw, "type") != "resource_link" || !sameBlock(*was, other) || is.URI == "" {
+		return nil, false
+	}
+	for _, m := range []struct{ key, was, is string }{{"uri", was.URI, is.URI}, {"name", was.Name, is.Name}, {"title", was.Text, is.Text}} {
+		if m.was != m.is {
+			raw = setMembers(raw, pair{m.key, quote(m.is)})
+		}
+	}
+	return raw, true
 }

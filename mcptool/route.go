@@ -60,13 +60,7 @@ func noMethod(method string) *Fault {
 // relay sends the request on to a server.
 func (d *dialogue) relay(s *server, params json.RawMessage) (json.RawMessage, error) {
 	result, err := s.do(d.ctx, d, d.method, plain(params))
-	return d.shown(s, result), err
-}
-
-// shown is what a server says to a client beside the results of tools: what nobody
-// sees is taken out of its texts.
-func (d *dialogue) shown(s *server, said json.RawMessage) json.RawMessage {
-	return d.client.gate.Runtime.Guard.Shown(s.source(), "*", said)
+	return s.shown(result), d.faulted(s, err)
 }
 
 // having are the servers that have a capability and that the client sees, by name.
@@ -111,7 +105,7 @@ func (d *dialogue) gather(servers []*server, change func(*server, json.RawMessag
 		list, err := lists[i].items, lists[i].err
 		if err != nil {
 			d.client.gate.logger().LogAttrs(d.ctx, slog.LevelWarn, "list", slog.String("server", s.Name), slog.String("method", d.method), slog.Any("error", err))
-			failed = err
+			failed = d.faulted(s, err)
 			continue
 		}
 		worked = true
@@ -122,7 +116,7 @@ func (d *dialogue) gather(servers []*server, change func(*server, json.RawMessag
 			if len(text) > 1 {
 				text = append(text, ',')
 			}
-			text = append(text, d.shown(s, item)...)
+			text = append(text, s.shown(item)...)
 		}
 	}
 	if !worked {
@@ -255,6 +249,7 @@ func (d *dialogue) setLevel() (json.RawMessage, error) {
 				result = nil
 				d.client.gate.logger().LogAttrs(ctx, slog.LevelWarn, "set the level of logs", slog.String("server", servers[judged].Name), slog.Any("error", failed))
 			}
+			result, failed = servers[judged].shown(result), d.faulted(servers[judged], failed)
 		})
 	}
 	if result == nil {

@@ -124,6 +124,8 @@ type answered struct {
 	raw    json.RawMessage // as the server sent it
 	result tool.Result     // what the runtime gets of it
 	err    error           // a result that says that the call has failed
+	from   *server         // who answered
+	tool   string          // as the server names it
 }
 
 type exchangeKey struct{}

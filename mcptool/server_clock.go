@@ -95,7 +95,7 @@ func (k *clock) standing() (since time.Time, ok bool) {
 // client is asked.
 type asking struct {
 	exchange
-	server string // its name
+	server *server
 	clock  *clock
 	env    *tool.Env // of the call; nil: it is no call of a tool
 	quiet  bool      // the client wants no log messages
@@ -114,11 +114,18 @@ func (x *asking) pause() (goOn func()) {
 }
 
 func (x *asking) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	asked, err := x.server.asks(x.audience(), method, params)
+	if err != nil {
+		return nil, err
+	}
 	defer x.pause()()
-	return x.exchange.request(ctx, method, askedBy(x.server, method, params))
+	return x.exchange.request(ctx, method, asked)
 }
 
 func (x *asking) input(ctx context.Context, required json.RawMessage) (responses, state json.RawMessage, err error) {
+	if required, err = x.server.asksAll(x.audience(), required); err != nil {
+		return nil, nil, err
+	}
 	defer x.pause()()
-	return x.exchange.input(ctx, allAskedBy(x.server, required))
+	return x.exchange.input(ctx, required)
 }

@@ -41,7 +41,7 @@ func (s *server) rounds(ctx context.Context, x exchange, method string, params j
 	if method == methodListen {
 		k.stop() // for ever
 	}
-	ask := &asking{exchange: x, server: s.Name, clock: k, env: tool.From(ctx), quiet: x.era() == newEra && logLevel(params) == ""}
+	ask := &asking{exchange: x, server: s, clock: k, env: tool.From(ctx), quiet: x.era() == newEra && logLevel(params) == ""}
 	for range maxRounds {
 		result, spoken, err := s.send(ctx, ask, method, params)
 		if err != nil || !ask.wantsInput(spoken, &result) {
