@@ -19,6 +19,9 @@ func (c *cleaner) inJSON(raw json.RawMessage) (clean json.RawMessage, changed bo
 			continue
 		}
 		end := endOfString(raw, at)
+		if c.how.strips() && c.late(end-at) {
+			return json.RawMessage(`"[removed]"`), true
+		}
 		var text string
 		if (!c.values || !isName(raw, end)) && json.Unmarshal(raw[at:end], &text) == nil {
 			b := []byte(text)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unsafe"
 
 	"github.com/ferrule-dev/ferrule/guard/scan"
@@ -131,6 +132,31 @@ type cleaner struct {
 	how     Sanitizing
 	values  bool // of members only: their names stay
 	found   []scan.Finding
+	read    int       // bytes that were looked at
+	by      time.Time // when there is no more time for it; zero: it is little so far
+}
+
+// A result that takes longer than this to look through is one that was made to.
+const patience = 2 * time.Second
+
+// until is when to stop with a text. Most are done before it is worth a look at the
+// clock.
+func (c *cleaner) until(size int) time.Time {
+	if c.read += size; c.read > 16<<10 && c.by.IsZero() {
+		c.by = time.Now().Add(patience)
+	}
+	return c.by
+}
+
+// late reports whether there is no more time, which is a finding.
+func (c *cleaner) late(size int) bool {
+	if by := c.until(size); by.IsZero() || time.Now().Before(by) {
+		return false
+	}
+	if scan.Finished(c.found) {
+		c.found = append(c.found, scan.Finding{Rule: "time", Family: scan.Unfinished})
+	}
+	return true
 }
 
 // content is the same blocks where nothing is taken out of them.
@@ -156,7 +182,7 @@ func (c *cleaner) block(b *tool.Content) (changed bool) {
 		}
 	}
 	if len(b.JSON) > 0 {
-		c.found = append(c.found, c.scanner.Scan(b.JSON)...)
+		c.found = append(c.found, c.scanner.ScanBy(b.JSON, c.until(len(b.JSON)))...)
 		if clean, other := c.inJSON(b.JSON); other {
 			b.JSON, changed = clean, true
 		}
@@ -170,7 +196,7 @@ func (c *cleaner) text(text string) string {
 		return text
 	}
 	b := bytesOf(text)
-	found := c.scanner.Scan(b)
+	found := c.scanner.ScanBy(b, c.until(len(b)))
 	c.found = append(c.found, found...)
 	return stringOf(text, b, c.strip(b, len(found) > 0))
 }
@@ -180,7 +206,7 @@ func (c *cleaner) text(text string) string {
 func (c *cleaner) strip(b []byte, found bool) []byte {
 	switch {
 	case c.how.strips() && found:
-		return c.scanner.Strip(b)
+		return c.scanner.StripBy(b, c.by)
 	case c.how.strips() || c.how.wraps():
 		return scan.StripInvisible(b)
 	}

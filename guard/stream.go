@@ -10,9 +10,9 @@ import (
 func (g *Guard) Stream(r *tool.Request, trust tool.Trust) *scan.Stream {
 	switch how := g.how(r, trust); {
 	case how.strips():
-		return g.scanner().Stream(scan.StripFindings)
+		return g.scanner().Strainer(scan.StripFindings)
 	case how.wraps():
-		return g.scanner().Stream(scan.StripUnseen)
+		return g.scanner().Strainer(scan.StripUnseen)
 	}
 	return nil
 }

@@ -278,7 +278,9 @@ func alike(b byte) byte {
 }
 
 // special: normalising has to look at it.
-func special(b byte) bool { return b >= 0x80 || b == '\\' || b == '&' || b == '%' || b == '<' }
+func special(b byte) bool {
+	return b >= 0x80 || b == '\\' || b == '&' || b == '%' || b == '<' || control(b)
+}
 
 func lower(b byte) byte {
 	if 'A' <= b && b <= 'Z' {

@@ -191,6 +191,10 @@ func (p *pass) token(src []byte, i int) int {
 	switch {
 	case c >= utf8.RuneSelf:
 		return p.foreign(src, i)
+	case control(c):
+		i += controls(src[i:])
+		p.from(i)
+		return i
 	case c == '<':
 		if size := insideWord(src, i); size > 0 {
 			p.from(i + size)
@@ -204,6 +208,27 @@ func (p *pass) token(src []byte, i int) int {
 	}
 	p.put(c)
 	return i + 1
+}
+
+// control reports whether a byte shows nothing and is no white space.
+func control(c byte) bool { return c < ' ' && !blank(c) || c == 0x7f }
+
+// controls is how many bytes of src, which begins with one that shows nothing, read as
+// nothing: of an order to a terminal all.
+func controls(src []byte) int {
+	const most = 32
+	if len(src) < 3 || src[0] != 0x1b || src[1] != '[' {
+		return 1
+	}
+	for i, c := range src[2:min(len(src), most)] {
+		if '@' <= c && c <= '~' {
+			return i + 3
+		}
+		if c < ' ' || c > '?' {
+			break
+		}
+	}
+	return 1
 }
 
 // foreign reads characters that are not ASCII from src[i] on, and returns the

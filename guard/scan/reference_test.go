@@ -71,6 +71,8 @@ func (n *reference) add(src []byte) {
 				n.letter(r, src, i)
 			}
 			i += size
+		case control(c):
+			i += controls(src[i:])
 		case c == '<' && insideWord(src, i) > 0:
 			i += insideWord(src, i)
 		default:

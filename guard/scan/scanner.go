@@ -1,6 +1,9 @@
 package scan
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // A text is read in windows, whether it comes whole or in pieces: so both find
 // the same.
@@ -42,12 +45,17 @@ func New(own ...Rule) (*Scanner, error) {
 
 // Scan finds in a text. It allocates nothing where it finds nothing. What it
 // could not finish is the last of the findings, see [Finished].
-func (s *Scanner) Scan(text []byte) []Finding { return s.scan(text, s.texts) }
+func (s *Scanner) Scan(text []byte) []Finding { return s.scan(text, s.texts, time.Time{}) }
+
+// ScanBy is Scan, until then. The zero time is none.
+func (s *Scanner) ScanBy(text []byte, by time.Time) []Finding { return s.scan(text, s.texts, by) }
 
 // ScanDefinition finds in the description, schema or name of a tool.
-func (s *Scanner) ScanDefinition(text []byte) []Finding { return s.scan(text, s.definitions) }
+func (s *Scanner) ScanDefinition(text []byte) []Finding {
+	return s.scan(text, s.definitions, time.Time{})
+}
 
-func (s *Scanner) scan(text []byte, with *finder) []Finding {
+func (s *Scanner) scan(text []byte, with *finder, by time.Time) []Finding {
 	if with == nil {
 		return []Finding{{Rule: noRules, Family: Unfinished, End: len(text)}}
 	}
@@ -58,6 +66,9 @@ func (s *Scanner) scan(text []byte, with *finder) []Finding {
 	defer with.pool.Put(w)
 	var found []Finding
 	for at := 0; at < len(text) || at == 0; at += step {
+		if at > 0 && !by.IsZero() && time.Now().After(by) {
+			return append(found, Finding{Rule: "time", Family: Unfinished, Start: at, End: len(text)})
+		}
 		found = w.window(text[max(0, at-overlap):min(len(text), at+step)], at, found)
 	}
 	return found

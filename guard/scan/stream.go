@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"time"
 	"unicode/utf8"
 )
 
@@ -24,6 +25,10 @@ type Stream struct {
 	s     *Scanner
 	strip Stripping
 
+	deaf bool      // findings are not looked for but to strip them
+	by   time.Time // what is not looked at by then is removed; zero: there is time
+	over bool      // that time is
+
 	buf   []byte // of the scan: the window that is filled
 	at    int    // where the new part of that window begins
 	found []Finding
@@ -36,10 +41,15 @@ type Stream struct {
 // Stream begins one.
 func (s *Scanner) Stream(strip Stripping) *Stream { return &Stream{s: s, strip: strip} }
 
+// Strainer begins a stream for who wants what passes and no findings.
+func (s *Scanner) Strainer(strip Stripping) *Stream { return &Stream{s: s, strip: strip, deaf: true} }
+
 // Write takes the next piece and gives what passes now. It is valid until the
 // next call.
 func (st *Stream) Write(p []byte) []byte {
-	st.feed(p)
+	if !st.deaf {
+		st.feed(p)
+	}
 	st.out = st.out[:0]
 	switch st.strip {
 	case StripUnseen:
@@ -54,7 +64,7 @@ func (st *Stream) Write(p []byte) []byte {
 
 // Close gives what was held back.
 func (st *Stream) Close() []byte {
-	if len(st.buf) > min(st.at, overlap) || st.at == 0 {
+	if !st.deaf && (len(st.buf) > min(st.at, overlap) || st.at == 0) {
 		st.scan()
 	}
 	st.out = st.out[:0]
@@ -150,6 +160,9 @@ func (st *Stream) windows(p []byte, last bool) {
 		return
 	}
 	for {
+		if st.late() {
+			return
+		}
 		n := min(len(p), (step+overlap)-min(len(st.held), (step+overlap)))
 		st.held, p = append(st.held, p[:n]...), p[n:]
 		if len(st.held) < (step + overlap) {
@@ -164,6 +177,17 @@ func (st *Stream) windows(p []byte, last bool) {
 		st.let(st.s.clean(st.passed, st.held))
 		st.held = nil
 	}
+}
+
+// late reports whether there is no more time, and says once that what follows is
+// not there.
+func (st *Stream) late() bool {
+	if st.over || st.by.IsZero() || time.Now().Before(st.by) {
+		return st.over
+	}
+	st.over, st.held = true, nil
+	st.let([]byte(removed))
+	return true
 }
 
 // let passes text on, and remembers the end of it.

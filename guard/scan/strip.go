@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"time"
 	"unicode/utf8"
 )
 
@@ -35,14 +36,19 @@ func StripInvisible(text []byte) []byte {
 // What it returns has no findings; it is the text itself where there was
 // nothing to remove. Text of more than one window is looked at in overlapping
 // pieces, as a Stream does.
-func (s *Scanner) Strip(text []byte) []byte {
+func (s *Scanner) Strip(text []byte) []byte { return s.StripBy(text, time.Time{}) }
+
+// StripBy is Strip, until then: [removed] stands for what it did not come to. The
+// zero time is none.
+func (s *Scanner) StripBy(text []byte, by time.Time) []byte {
 	if s.texts == nil {
 		return []byte(removed)
 	}
 	if len(text) <= step+overlap {
 		return s.clean(nil, text)
 	}
-	st := s.Stream(StripFindings)
+	st := s.Strainer(StripFindings)
+	st.by = by
 	return append(bytes.Clone(st.Write(text)), st.Close()...)
 }
 

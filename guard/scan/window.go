@@ -172,9 +172,11 @@ func (w *scratch) ahead(at, n int) int {
 // confirm runs one expression on a stretch of the normalised text.
 func (w *scratch) confirm(rule int, s stretch) {
 	r := &w.engine.rules[rule]
-	if w.budget -= s.hi - s.lo; w.budget < 0 && !r.own {
-		w.over = true
-		return
+	if !r.own { // an operator's rules run whatever they cost, and cost no other its turn
+		if w.budget -= s.hi - s.lo; w.budget < 0 {
+			w.over = true
+			return
+		}
 	}
 	re := r.re()
 	if !re.Match(w.text[s.lo:s.hi]) {
