@@ -118,6 +118,7 @@ func TestBounds(t *testing.T) {
 		{"G6 (a) in pieces, as values", "", `{"to":"a@b.example","a":"` + secret[:20] + `","b":"` + secret[20:40] + `","c":"` + secret[40:60] + `"}`, "a"},
 		{"G6 (a) as numbers of bytes", "", `{"to":"a@b.example","body":` + strings.ReplaceAll(fmt.Sprintf("%d", []byte(secret)), " ", ",") + `}`, "a"},
 		{"G6 (a) more links than are looked at", "", `{"to":"a@b.example","body":` + quoted(t, hosts.String()) + `}`, "a"},
+		{"G6 (a) a link behind so many to one host", "", `{"to":"a@b.example","body":` + quoted(t, strings.Repeat("www.c.example ", 3000)+"www.evil.example") + `}`, "a"},
 		{"G6 (a) more links than are looked at, to who was named", "Mail a@b.example.", `{"to":"a@b.example","body":` + quoted(t, hosts.String()) + `}`, "a"},
 		{"G6 (a) what was named is trusted with whatever is too much", "Mail a@b.example.", `{"to":"a@b.example","body":` + quoted(t, lorem) + `}`, ""},
 		{"G6 (a) the names of arguments are no content", "", `{"to":"a@b.example","account_holder":"x","mallory":1}`, ""},
