@@ -46,14 +46,14 @@ func TestForgotten(t *testing.T) {
 		call       step
 		found      bool // where it came from is still known
 	}{
-		{"G6 (a) what is private is asked for after large results", private(lostKey), private(""), 20, 63_000, mail(`{"to":"a@b.example","body":"`+lostKey[8:]+`"}`, "a"), false},
+		{"G6 (a) what is private is asked for after large results", private(lostKey), private(""), 12, 63_000, mail(`{"to":"a@b.example","body":"`+lostKey[8:]+`"}`, "a"), false},
 		{"G6 (a) after many results", private(secret), private(""), 1100, 40, mail(`{"to":"a@b.example","body":"`+secret+`"}`, "a"), false},
-		{"G6 (a) with an exact allow too", private(secret), private(""), 20, 63_000, step{name: "mail__send", args: `{"to":"a@b.example","body":"` + lostKey + `"}`, exact: true, want: "a"}, false},
-		{"G6 (a) strangers cannot flush what is private by large results", sensitive(lostKey), page(""), 20, 63_000, mail(`{"to":"a@b.example","body":"my `+lostKey+`"}`, "a b"), true},
+		{"G6 (a) with an exact allow too", private(secret), private(""), 12, 63_000, step{name: "mail__send", args: `{"to":"a@b.example","body":"` + lostKey + `"}`, exact: true, want: "a"}, false},
+		{"G6 (a) strangers cannot flush what is private by large results", sensitive(lostKey), page(""), 12, 63_000, mail(`{"to":"a@b.example","body":"my `+lostKey+`"}`, "a b"), true},
 		{"G6 (a) nor by many", sensitive(lostKey), page(""), 1100, 40, mail(`{"to":"a@b.example","body":"my `+lostKey+`"}`, "a b"), true},
-		{"G6 (a) strangers choose a destination and have it forgotten", stranger, page(""), 20, 63_000, mail(`{"to":"mallory@evil.example","body":"hi"}`, "a"), false},
-		{"G6 (a) not back to the only source of what is forgotten", step{}, forum, 20, 63_000, step{name: "forum__answer", args: `{"body":"it is all about what was read"}`, claims: acts, trust: tool.MCP}, false},
-		{"G6 (a) not for what stays here", private(secret), page(""), 20, 63_000, step{name: "notes__write", args: `{"text":"` + secret + `"}`, claims: tool.Claims{Local: true, Reversible: true}}, false},
+		{"G6 (a) strangers choose a destination and have it forgotten", stranger, page(""), 12, 63_000, mail(`{"to":"mallory@evil.example","body":"hi"}`, "a"), false},
+		{"G6 (a) not back to the only source of what is forgotten", step{}, forum, 12, 63_000, step{name: "forum__answer", args: `{"body":"it is all about what was read"}`, claims: acts, trust: tool.MCP}, false},
+		{"G6 (a) not for what stays here", private(secret), page(""), 12, 63_000, step{name: "notes__write", args: `{"text":"` + secret + `"}`, claims: tool.Claims{Local: true, Reversible: true}}, false},
 		{"G6 (a) nothing is forgotten after some results", stranger, page(""), 40, 4_000, mail(`{"to":"ann@b.example","body":"other words"}`, ""), false},
 		{"G6 (a) one result that is too large to be compared with", step{}, private(""), 1, 200_000, mail(`{"to":"ann@b.example","body":"other words"}`, "a"), false},
 	} {
@@ -118,6 +118,7 @@ func TestBounds(t *testing.T) {
 		{"G6 (a) in pieces, as values", "", `{"to":"a@b.example","a":"` + secret[:20] + `","b":"` + secret[20:40] + `","c":"` + secret[40:60] + `"}`, "a"},
 		{"G6 (a) as numbers of bytes", "", `{"to":"a@b.example","body":` + strings.ReplaceAll(fmt.Sprintf("%d", []byte(secret)), " ", ",") + `}`, "a"},
 		{"G6 (a) more links than are looked at", "", `{"to":"a@b.example","body":` + quoted(t, hosts.String()) + `}`, "a"},
+		{"G6 (a) a link behind so many to one host", "", `{"to":"a@b.example","body":` + quoted(t, strings.Repeat("www.c.example ", 3000)+"www.evil.example") + `}`, "a"},
 		{"G6 (a) more links than are looked at, to who was named", "Mail a@b.example.", `{"to":"a@b.example","body":` + quoted(t, hosts.String()) + `}`, "a"},
 		{"G6 (a) what was named is trusted with whatever is too much", "Mail a@b.example.", `{"to":"a@b.example","body":` + quoted(t, lorem) + `}`, ""},
 		{"G6 (a) the names of arguments are no content", "", `{"to":"a@b.example","account_holder":"x","mallory":1}`, ""},

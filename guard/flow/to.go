@@ -188,14 +188,21 @@ func links(all []leaf) (to []destination, more bool) {
 	return to, more
 }
 
-// maxLinks are looked at in one value, and in one call.
-const maxLinks = 64
+// How many hosts are looked at in one value, and in one call, and in how many links
+// of a value.
+const (
+	maxLinks    = 64
+	maxAllLinks = 2048
+)
 
 // linksIn are the hosts of the links within a value such as a command, each once;
 // more: there are others.
 func linksIn(s string) (hosts []string, more bool) {
 	scheme, www := strings.Index(s, "://"), strings.Index(s, "www.")
-	for at := 0; scheme >= 0 || www >= 0; {
+	for at, many := 0, 0; scheme >= 0 || www >= 0; many++ {
+		if many == maxAllLinks {
+			return hosts, true
+		}
 		if scheme >= 0 && (www < 0 || scheme < www) {
 			at = scheme + 3
 		} else {
