@@ -136,16 +136,21 @@ type cleaner struct {
 	by      time.Time // when there is no more time for it; zero: it is little so far
 }
 
-// A result that takes longer than this to look through is one that was made to.
+// A result that takes longer than this to look through, and as long again for each
+// MiB of it, is one that was made to.
 const patience = 2 * time.Second
 
 // until is when to stop with a text. Most are done before it is worth a look at the
 // clock.
 func (c *cleaner) until(size int) time.Time {
-	if c.read += size; c.read > 16<<10 && c.by.IsZero() {
+	c.read += size
+	switch {
+	case c.read <= 16<<10:
+		return time.Time{}
+	case c.by.IsZero():
 		c.by = time.Now().Add(patience)
 	}
-	return c.by
+	return c.by.Add(patience * time.Duration(c.read>>10) >> 10)
 }
 
 // late reports whether there is no more time, which is a finding.
@@ -206,7 +211,7 @@ func (c *cleaner) text(text string) string {
 func (c *cleaner) strip(b []byte, found bool) []byte {
 	switch {
 	case c.how.strips() && found:
-		return c.scanner.StripBy(b, c.by)
+		return c.scanner.StripBy(b, c.until(0))
 	case c.how.strips() || c.how.wraps():
 		return scan.StripInvisible(b)
 	}

@@ -76,11 +76,17 @@ func (s *Scanner) Warm() error {
 	return s.err
 }
 
+// silence ends the log of betterleaks, which all of a process share: what it says may
+// hold what it found.
+//
+//nolint:gochecknoglobals // once for all: others may be reading it the next time
+var silence = sync.OnceFunc(func() { logging.Logger = logging.Logger.Output(io.Discard) })
+
 func (s *Scanner) load() error {
 	if environment != nil {
 		return fmt.Errorf("leaks: environment: %w", environment)
 	}
-	logging.Logger = logging.Logger.Output(io.Discard) // what it says may hold what it found
+	silence()
 	d, err := detect.NewDetectorDefaultConfig()
 	if err != nil {
 		return fmt.Errorf("leaks: %w", err)
