@@ -124,10 +124,10 @@ func readTargets(r io.Reader) ([]target, error) {
 }
 
 // run fuzzes one target, and counts what it tried beyond the seeds. It tries
-// again, twice at most, when only the clock of the fuzzing engine failed or too
-// little was done.
+// again, twice at most and for twice as long, when only the clock of the fuzzing
+// engine failed or too little was done: a busy machine may take long for the seeds.
 func (t target) run(ctx context.Context, each time.Duration, kept string) (text string, tried int, err error) {
-	for try := 1; ; try++ {
+	for try := 1; ; each, try = 2*each, try+1 {
 		// An input that reaches something new is not made smaller, beyond one try:
 		// the engine may spend all of its time on that.
 		cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$",
