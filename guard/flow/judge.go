@@ -28,15 +28,18 @@ type copied struct {
 
 // copied finds what came from earlier results, and says so in the verdict.
 func (j *judgement) copied(v *Verdict) []copied {
-	m := matcher{index: &j.found, own: j.prompts.wrote, values: maxValues}
+	m := matcher{index: &j.found, own: j.prompts.wrote, values: maxValues, told: j.far == told}
 	var all []copied
-	for _, a := range slices.Concat(j.all, joined(j.all)) {
+	for i, a := range slices.Concat(j.all, joined(j.all)) {
+		m.joined = i >= len(j.all)
 		for _, h := range m.match(a.value) {
 			all = append(all, copied{h, a.value})
-			if c := (Copied{
+			c := Copied{
 				Argument: a.path, Start: h.start, End: h.end, How: h.how,
 				Source: h.from.source, Tool: h.from.tool, Call: h.from.call, Untrusted: h.from.untrusted, Sensitive: h.from.sensitive,
-			}); len(v.Copied) < maxCopied && !slices.Contains(v.Copied, c) {
+			}
+			known := slices.ContainsFunc(v.Copied, func(o Copied) bool { return o == c || m.joined && o.Call == c.Call })
+			if !known && len(v.Copied) < maxCopied { // of what is joined each argument may be told already
 				v.Copied = append(v.Copied, c)
 			}
 		}

@@ -16,7 +16,7 @@ type Match string
 const (
 	Exact      Match = "exact"
 	Normalised Match = "normalised" // but for case, white space and encoding
-	Substring  Match = "substring"  // a long part of it
+	Substring  Match = "substring"  // a part of it
 )
 
 // Copied is an argument, or a part of one, that came from an earlier result.
