@@ -17,6 +17,7 @@ const (
 
 	maxLooks = 8 << 20  // parts of one call that are looked for in a sieve
 	maxScan  = 64 << 20 // bytes of results that are gone through for one call
+	ownScan  = 4 << 10  // bytes that a look at the prompts counts for
 )
 
 // phrase is where words stand in an argument, in its form.
@@ -42,6 +43,9 @@ func (m *matcher) parts(plain, text string) []hit {
 			if p.start < next {
 				continue
 			}
+			if m.hits[n] >= maxHits {
+				break
+			}
 			if m.looks++; m.looks > maxLooks || m.scanned > maxScan {
 				m.over = true
 				return hits
@@ -52,7 +56,10 @@ func (m *matcher) parts(plain, text string) []hit {
 			}
 			m.scanned += len(n.text)
 			at := strings.Index(n.text, value)
-			if at < 0 || p.name != "" && !nameIn(n.original, p.name) || m.own(value) {
+			if at < 0 || p.name != "" && !nameIn(n.original, p.name) {
+				continue
+			}
+			if m.scanned += ownScan; m.own(value) {
 				continue
 			}
 			from, to := shared(text, n.text, p.start, at)
