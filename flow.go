@@ -114,8 +114,10 @@ func flowBlocked(detail string) *tool.Error {
 
 // cameFrom says where arguments came from, whoever asks about the call.
 func (c *call) cameFrom() []string {
-	if c.verdict != nil && len(c.verdict.Copied) > 0 {
-		return c.verdict.From()
+	if c.verdict != nil {
+		if from := c.verdict.From(); len(from) > 0 {
+			return from
+		}
 	}
 	l := c.turn.view.session.conv.flows.ledger.Load()
 	if l == nil {
@@ -142,8 +144,8 @@ func (c *call) flowOnly() *tool.Error {
 		return nil
 	}
 	l := c.turn.view.session.conv.flows.watch(set.flow)
-	if err := l.Only(c.req); err != nil {
-		d := flow.Verdict{Refused: err.Error()}.Decision()
+	if v := l.Only(c.req); v.Refused != "" {
+		d := v.Decision()
 		return &tool.Error{Kind: tool.Denied, Text: d.Message, Detail: "denied by flow, " + d.Rule + ": " + d.Reason}
 	}
 	if err := c.flowKept(l); err != nil {

@@ -87,6 +87,7 @@ type flowCall struct {
 	// person was asked for that.
 	Said     *flow.Verdict `json:"said,omitempty"`
 	Asked    bool          `json:"asked,omitempty"`
+	Refused  bool          `json:"refused,omitempty"`  // by only_one: nobody was asked
 	Answered string        `json:"answered,omitempty"` // by whom and what
 	Ended    string        `json:"ended,omitempty"`    // done, or the kind of its error; "": it has not
 }
@@ -126,7 +127,7 @@ func flowOf(ctx context.Context, s *store.Store, session string) (*flowLedger, e
 // flowsOf reads sessions from the record.
 func flowsOf(ctx context.Context, s *store.Store, f store.Filter) (map[string]*flowLedger, error) {
 	all := make(map[string]*flowLedger)
-	calls := make(map[string]*flowCall)
+	calls, waited := make(map[string]*flowCall), make(map[string]*flowCall)
 	n := 0
 	for entry, err := range s.Entries(ctx, f) {
 		if err != nil {
@@ -150,6 +151,11 @@ func flowsOf(ctx context.Context, s *store.Store, f store.Filter) (map[string]*f
 			l.Calls = append(l.Calls, c)
 		}
 		l.Last = e.Time
+		if e.Question != "" && !strings.HasPrefix(e.By, "rule ") {
+			key = e.Session + "\x00" + e.Question
+			l.goesOn(waited[key], c)
+			waited[key] = c
+		}
 		c.take(e)
 	}
 	if n == f.Newest {
@@ -158,6 +164,19 @@ func flowsOf(ctx context.Context, s *store.Store, f store.Filter) (map[string]*f
 		}
 	}
 	return all, nil
+}
+
+// goesOn takes out a call that waited for the answer to a question, where the same
+// is called again and has it: the two are one to who made them.
+func (l *flowLedger) goesOn(before, c *flowCall) {
+	if before == nil || before == c || before.Ended != string(tool.Suspended) {
+		return
+	}
+	l.Calls = slices.DeleteFunc(l.Calls, func(o *flowCall) bool { return o == before })
+	c.Asked = c.Asked || before.Asked
+	if c.Said == nil || len(c.Said.Flows) == 0 && before.Asked {
+		c.Said = before.Said
+	}
 }
 
 // take adds what an entry says.
@@ -181,6 +200,9 @@ func (c *flowCall) decide(e *audit.Entry) {
 	var v flow.Verdict
 	if err := json.Unmarshal(e.Flow, &v); err == nil && (len(v.Flows) > 0 || len(v.Copied) > 0 || v.Refused != "") {
 		c.Said = &v
+	}
+	if c.Refused = c.Said != nil && c.Said.Refused != ""; c.Refused {
+		return
 	}
 	byFlow := e.By == string(policy.ByFlow)
 	if d := e.Decision; d != nil && (d.Verdict == "ask" || d.Verdict == "deny") && (byFlow || c.Said != nil && c.Said.Asks()) {
@@ -224,13 +246,14 @@ type flowTotals struct {
 	Untrusted int       `json:"untrusted"`
 	Sensitive int       `json:"sensitive"`
 	Asked     int       `json:"asked"`
+	Refused   int       `json:"refused"`
 	Last      time.Time `json:"last"`
 }
 
 func (l *flowLedger) totals() flowTotals {
 	t := flowTotals{Session: l.Session, Calls: len(l.Calls), Last: l.Last}
 	for _, c := range l.Calls {
-		for n, is := range map[*int]bool{&t.Untrusted: c.Untrusted, &t.Sensitive: c.Sensitive, &t.Asked: c.Asked} {
+		for n, is := range map[*int]bool{&t.Untrusted: c.Untrusted, &t.Sensitive: c.Sensitive, &t.Asked: c.Asked, &t.Refused: c.Refused} {
 			if is {
 				*n++
 			}
@@ -264,5 +287,14 @@ func (p *program) flowSessions(ctx context.Context, s *store.Store) error {
 	}
 	p.printTable(rows)
 	p.printf("\nferrule flow SESSION shows one.\n")
+	p.flowOff()
 	return nil
+}
+
+// flowOff says that nothing is watched, where that is so: zeros would read as if
+// there had been nothing to see.
+func (p *program) flowOff() {
+	if c, err := p.load(); err == nil && c.Content.Flow == string(flow.Off) {
+		p.printf("content.flow is off: what calls bring, and where it goes, is not watched.\n")
+	}
 }

@@ -13,7 +13,13 @@ import (
 // came from and where they would go.
 func (p *program) printFlow(l *flowLedger) {
 	t := l.totals()
-	p.printf("%s: %s, %d untrusted, %d sensitive, %d asked for\n\n", l.Session, plural(int64(t.Calls), "call", "calls"), t.Untrusted, t.Sensitive, t.Asked)
+	refused := ""
+	if t.Refused > 0 {
+		refused = fmt.Sprintf(", %d refused", t.Refused)
+	}
+	p.printf("%s: %s, %d untrusted, %d sensitive, %d asked for%s\n", l.Session, plural(int64(t.Calls), "call", "calls"), t.Untrusted, t.Sensitive, t.Asked, refused)
+	p.flowOff()
+	p.printf("\n")
 	for i, c := range l.Calls {
 		line := fmt.Sprintf("%3d  %s  %s", i+1, c.Time.UTC().Format("15:04:05"), terminal.Brief(c.Tool, 60))
 		if brought := c.brought(); brought != "" {
@@ -62,6 +68,9 @@ func (c *flowCall) said(l *flowLedger) (lines []string) {
 	}
 	for _, from := range c.Said.Copied {
 		lines = append(lines, fmt.Sprintf("%s came from %s (%s)", from.Argument, l.origin(from), from.How))
+	}
+	if len(c.Said.Copied) == 0 && c.Said.Unseen != "" {
+		lines = append(lines, "no origin is known: "+c.Said.Unseen)
 	}
 	what := ""
 	switch {

@@ -230,7 +230,7 @@ func TestFlowShows(t *testing.T) {
 		if want := "to[0] came from web__fetch (untrusted, call call-1, exact)"; !slices.Contains(v.From(), want) {
 			t.Errorf("from: got %q, want %q", v.From(), want)
 		}
-		if want := "a yes is for all that goes there in this session"; !strings.Contains(d.Reason, want) {
+		if want := "a yes is for all that goes there until the session ends; not asked again: trust the flow in content.flow"; !strings.Contains(d.Reason, want) {
 			t.Errorf("reason: got %q, want it to say %q", d.Reason, want)
 		}
 		if d.Verdict != tool.Ask || d.Rule != "data flow (a)" {
@@ -265,25 +265,43 @@ func TestOnly(t *testing.T) {
 		fetch := step{name: "web__fetch", claims: reads, trust: tool.Web}
 		send := step{name: "mail__send", claims: acts, trust: tool.Own}
 		both := step{name: "http__post", claims: acts, trust: tool.MCP}
-		only := func(l *flow.Ledger, s step) error {
+		only := func(l *flow.Ledger, s step) string {
 			r := request(t, s, "id", "")
-			said, err := l.Judge(r, true).Decision(), l.Only(r)
-			if (said.Verdict == tool.Deny) != (err != nil) {
-				t.Errorf("%s: the verdict is %s, and before it runs %v", s.name, said.Verdict, err)
+			said, v := l.Judge(r, true), l.Only(r)
+			if said.Refused != v.Refused || (said.Decision().Verdict == tool.Deny) != (v.Refused != "") {
+				t.Errorf("%s: the verdict is %+v, and before it runs %q", s.name, said, v.Refused)
 			}
-			return err
+			return v.Refused + v.Decision().Message
 		}
-		rules := &flow.Rules{OnlyOne: []flow.Capability{flow.Untrusted, flow.External}}
+		label := map[string]flow.Label{"mail__post": {Is: []flow.Capability{flow.External}, Not: []flow.Capability{flow.Untrusted}}}
+		rules := &flow.Rules{OnlyOne: []flow.Capability{flow.Untrusted, flow.External}, Labels: label}
 		first, second := &flow.Ledger{Rules: rules}, &flow.Ledger{Rules: rules}
-		for i, err := range []error{only(first, fetch), only(first, private("x")), only(first, fetch), only(second, send), only(second, send)} {
-			if err != nil {
-				t.Errorf("call %d: %v", i+1, err)
+		post := step{name: "mail__post", trust: tool.MCP}
+		for i, said := range []string{only(first, fetch), only(first, private("x")), only(first, fetch), only(second, send), only(second, post), only(second, post)} {
+			if said != "" {
+				t.Errorf("call %d: %s", i+1, said)
 			}
 		}
-		for i, err := range []error{only(first, send), only(second, fetch), only(&flow.Ledger{Rules: rules}, both)} {
-			if err == nil {
-				t.Errorf("call %d is let through, want not both", i+1)
+		const session = "in a session that has done what this one has"
+		for i, tt := range []struct{ got, want string }{
+			{only(first, send), "mail__send is external, and this session has had untrusted"},
+			{only(first, post), session},
+			{only(second, fetch), session},
+			{only(&flow.Ledger{Rules: rules}, both), `http__post may be untrusted and external at once`},
+			{only(&flow.Ledger{Rules: rules}, both), `say so in content.tools, such as "http__post": {not: [external]}`},
+			{only(&flow.Ledger{Rules: rules}, both), "so it is not run in any"},
+			{only(second, both), "so it is not run in any"},
+		} {
+			if !strings.Contains(tt.got, tt.want) {
+				t.Errorf("call %d: got %q, want %q", i+1, tt.got, tt.want)
 			}
+		}
+		refused := (&flow.Ledger{Rules: rules}).Judge(request(t, both, "id", ""), true)
+		if read, err := flow.ReadVerdict([]byte(refused.Record())); err != nil || read.Refused != refused.Refused {
+			t.Errorf("on the record: got %q (%v), want all of %q", read.Refused, err, refused.Refused)
+		}
+		if got := only(&flow.Ledger{Rules: rules}, both); strings.Contains(got, session) {
+			t.Errorf("got %q of a session that has done nothing", got)
 		}
 	})
 }

@@ -28,15 +28,18 @@ type copied struct {
 
 // copied finds what came from earlier results, and says so in the verdict.
 func (j *judgement) copied(v *Verdict) []copied {
-	m := matcher{index: &j.found, own: j.prompts.wrote, values: maxValues}
+	m := matcher{index: &j.found, own: j.prompts.wrote, values: maxValues, told: j.far == told}
 	var all []copied
-	for _, a := range slices.Concat(j.all, joined(j.all)) {
+	for i, a := range slices.Concat(j.all, joined(j.all)) {
+		m.joined = i >= len(j.all)
 		for _, h := range m.match(a.value) {
 			all = append(all, copied{h, a.value})
-			if c := (Copied{
+			c := Copied{
 				Argument: a.path, Start: h.start, End: h.end, How: h.how,
 				Source: h.from.source, Tool: h.from.tool, Call: h.from.call, Untrusted: h.from.untrusted, Sensitive: h.from.sensitive,
-			}); len(v.Copied) < maxCopied && !slices.Contains(v.Copied, c) {
+			}
+			known := slices.ContainsFunc(v.Copied, func(o Copied) bool { return o == c || m.joined && o.Call == c.Call })
+			if !known && len(v.Copied) < maxCopied { // of what is joined each argument may be told already
 				v.Copied = append(v.Copied, c)
 			}
 		}
@@ -167,6 +170,7 @@ func (j *judgement) ask(v *Verdict, flow string, to []destination, from []place)
 			continue
 		}
 		asked = true
+		v.self = d.key == "" && !d.outside && (len(v.keys) == 0 || v.self)
 		v.keys = append(v.keys, key)
 		if !slices.Contains(v.To, d.value) {
 			v.To = append(v.To, d.value)
@@ -175,6 +179,39 @@ func (j *judgement) ask(v *Verdict, flow string, to []destination, from []place)
 	if asked {
 		v.Flows = append(v.Flows, flow)
 	}
+}
+
+// notSeen is why an argument may be a copy that was not found; "": there is none.
+func (j *judgement) notSeen() string {
+	switch {
+	case j.elsewhere:
+		return "another process, or this one before it was restarted, has read results in this session that are not known here"
+	case len(j.found.lost.untrusted)+len(j.found.lost.private) > 0:
+		return "some of what this session has read is too much to be compared with"
+	case j.over:
+		return "there is more in the arguments than is looked at"
+	}
+	return ""
+}
+
+// ends is how the operator can have the flows of a verdict not asked for: those that
+// a rule with the exact name is past, by that, and all by trust.
+func (j *judgement) ends(v *Verdict) string {
+	var ways []string
+	byName := !slices.Contains(v.Flows, "a") && (!slices.Contains(v.Flows, "b") || !j.secret)
+	if byName {
+		ways = append(ways, "allow "+shown(j.r.Name)+" by its exact name")
+	}
+	if slices.Equal(v.Flows, []string{"c"}) {
+		var not []Capability
+		for _, c := range []Capability{Destructive, Credential} {
+			if j.Rules.Has(j.r, c) {
+				not = append(not, c)
+			}
+		}
+		ways = append(ways, "label it not: ["+words(not)+"] in content.tools")
+	}
+	return strings.Join(append(ways, "trust the flow in content.flow"), ", or ")
 }
 
 func placesOf(items []*item) []place {

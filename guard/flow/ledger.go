@@ -127,8 +127,8 @@ func (l *Ledger) Judge(r *tool.Request, exact bool) Verdict {
 	defer l.mu.Unlock()
 	l.prompts.hear(r.Caller.Prompt)
 	if f != nil && len(f.OnlyOne) > 0 {
-		if err := l.another(r); err != nil {
-			return Verdict{Refused: err.Error()}
+		if v := l.another(r); v.Refused != "" {
+			return v
 		}
 	}
 	if len(l.untrusted) == 0 && len(l.private) == 0 {
@@ -156,6 +156,9 @@ func (l *Ledger) Judge(r *tool.Request, exact bool) Verdict {
 	}
 	if len(l.untrusted) > 0 && !exact && grave {
 		j.ask(&v, "c", j.to, l.untrusted)
+	}
+	if len(v.Flows) > 0 {
+		v.Unseen, v.ends = j.notSeen(), j.ends(&v)
 	}
 	return v
 }
@@ -198,28 +201,31 @@ func (l *Ledger) Agree(v Verdict) {
 	}
 }
 
-// Only is for a call that is about to run: it returns why a session that has one of
-// [Rules].OnlyOne does not let it through. The capability of one that is let through
-// counts as used from then on, so that two calls at once cannot both be the first.
-func (l *Ledger) Only(r *tool.Request) error {
+// Only is for a call that is about to run: it refuses one that a session which has
+// one of [Rules].OnlyOne does not let through. The capability of one that is let
+// through counts as used from then on, so that two calls at once cannot both be the
+// first.
+func (l *Ledger) Only(r *tool.Request) Verdict {
 	if l.Rules.mode() == Off || l.Rules == nil || len(l.Rules.OnlyOne) == 0 {
-		return nil
+		return Verdict{}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.another(r); err != nil {
-		return err
+	if v := l.another(r); v.Refused != "" {
+		return v
 	}
 	for _, c := range l.Rules.OnlyOne {
 		if l.Rules.Has(r, c) {
 			l.use(c)
 		}
 	}
-	return nil
+	return Verdict{}
 }
 
-// another is why a call has a capability beside the one that the session has.
-func (l *Ledger) another(r *tool.Request) error {
+// another refuses a call that has a capability beside the one that the session has,
+// or two by itself: that is so of every tool of a server that nobody labelled, as
+// strangers write what it returns and nobody says that it stays here.
+func (l *Ledger) another(r *tool.Request) Verdict {
 	one := l.Rules.OnlyOne
 	var has []Capability
 	for _, c := range one {
@@ -227,21 +233,19 @@ func (l *Ledger) another(r *tool.Request) error {
 			has = append(has, c)
 		}
 	}
-	if len(has) == 0 {
-		return nil
+	i := slices.IndexFunc(l.used, func(c Capability) bool { return slices.Contains(one, c) && !slices.Contains(has, c) })
+	switch {
+	case len(has) > 1:
+		return Verdict{never: true, Refused: fmt.Sprintf(
+			"%s may be %s at once, as far as anybody said, and a session may have only one of these: if it is not, say so in content.tools, such as %q: {not: [%s]}",
+			r.Name, strings.ReplaceAll(words(has), ", ", " and "), r.Name, has[len(has)-1])}
+	case len(has) == 1 && i >= 0:
+		return Verdict{Refused: fmt.Sprintf("%s is %s, and this session has had %s: it may have only one of %s", r.Name, has[0], l.used[i], words(one))}
 	}
-	for _, c := range one {
-		if (slices.Contains(l.used, c) || slices.Contains(has, c)) && (len(has) > 1 || c != has[0]) {
-			return fmt.Errorf("%s is %s, and a session may have only one of %s; this one has %s", r.Name, words(has), words(one), words(l.used))
-		}
-	}
-	return nil
+	return Verdict{}
 }
 
 func words(all []Capability) string {
-	if len(all) == 0 {
-		return "none yet"
-	}
 	text := make([]string, len(all))
 	for i, c := range all {
 		text[i] = string(c)

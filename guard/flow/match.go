@@ -36,6 +36,10 @@ type matcher struct {
 	own    func(text string) bool // in its form: the person wrote it
 	values int                    // that may still be looked for in all texts
 	over   bool                   // there was more than is looked at
+	told   bool                   // the call is told to reach outside
+	joined bool                   // what is looked at was joined of pieces
+
+	looks, scanned int // of parts, and bytes of results
 
 	looked map[string]bool // words of this argument
 	hits   map[*item]int   // of this argument
@@ -58,6 +62,9 @@ func (m *matcher) match(arg string) []hit {
 	var runs []hit
 	if hits == nil {
 		hits, runs = m.tokens(arg), m.runs(f.text)
+		if !m.joined {
+			runs = append(runs, m.parts(plain, f.text)...)
+		}
 	}
 	codes := encoded(plain, true)
 	if len(runs)+len(codes) > 0 { // only then it matters what stands where
@@ -98,7 +105,7 @@ func (m *matcher) inside(text string, start, end, deeper int) []hit {
 	f := fold(plain, nil)
 	found := m.whole("", f.text, 0)
 	if found == nil {
-		found = m.runs(f.text)
+		found = append(m.runs(f.text), m.parts(plain, f.text)...)
 	}
 	for i := range found {
 		found[i].start, found[i].end, found[i].coded = start, end, true

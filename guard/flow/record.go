@@ -7,8 +7,9 @@ import (
 
 // Bounds of what records hold of one call.
 const (
-	recordMany = 32
-	recordText = 160 // bytes
+	recordMany   = 32
+	recordText   = 160 // bytes
+	recordReason = 640 // bytes
 )
 
 // Record is the verdict as records hold it, JSON of a few KB at most; "": there is
@@ -25,7 +26,7 @@ func (v Verdict) Record() string {
 		c := &v.Copied[i]
 		c.Argument, c.Source, c.Tool, c.Call = brief(c.Argument), brief(c.Source), brief(c.Tool), brief(c.Call)
 	}
-	v.Refused = brief(v.Refused)
+	v.Refused = cut(v.Refused, recordReason)
 	text, _ := json.Marshal(v) //nolint:errchkjson // texts have a JSON form
 	return string(text)
 }
@@ -58,11 +59,12 @@ func few[T any](all []T) []T {
 	return append([]T(nil), all[:min(len(all), recordMany)]...)
 }
 
-func brief(s string) string {
-	if len(s) <= recordText {
+func brief(s string) string { return cut(s, recordText) }
+
+func cut(s string, end int) string {
+	if len(s) <= end {
 		return s
 	}
-	end := recordText
 	for end > 0 && !utf8.RuneStart(s[end]) {
 		end--
 	}

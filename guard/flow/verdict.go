@@ -16,7 +16,7 @@ type Match string
 const (
 	Exact      Match = "exact"
 	Normalised Match = "normalised" // but for case, white space and encoding
-	Substring  Match = "substring"  // a long part of it
+	Substring  Match = "substring"  // a part of it
 )
 
 // Copied is an argument, or a part of one, that came from an earlier result.
@@ -42,12 +42,20 @@ type Verdict struct {
 	// Copied are the arguments that came from untrusted or sensitive results. They
 	// are pointed out to a person whoever asks for the call.
 	Copied []Copied `json:"copied,omitempty"`
+	// Unseen is why arguments may have come from results that are not in Copied, where
+	// flows are; "": they were compared with all of them.
+	Unseen string `json:"unseen,omitempty"`
 	// Refused is why it may not run whatever a person says; "": it may.
 	Refused string `json:"refused,omitempty"`
 	// Shadow: it is only recorded.
 	Shadow bool `json:"shadow,omitempty"`
 
 	keys []string // what a yes is remembered by
+	self bool     // it goes to the tool alone: no argument says where
+	// ends says how the operator can have it not asked for.
+	ends string
+	// never: it is refused in every session.
+	never bool
 }
 
 // Asks reports whether a person should be asked; in shadow it is only recorded.
@@ -63,10 +71,14 @@ func (v Verdict) Decision() tool.Decision {
 	d := tool.Decision{Verdict: tool.Silent}
 	switch {
 	case v.Refused != "":
-		return tool.Decision{
+		d = tool.Decision{
 			Verdict: tool.Deny, Rule: "data flow (only one of)", Reason: v.Refused,
 			Message: "What this call does is not allowed in a session that has done what this one has.",
 		}
+		if v.never {
+			d.Message = "This tool may do two things of which a session may do only one, so it is not run in any. Whoever runs this can say which of them it does."
+		}
+		return d
 	case len(v.Flows) == 0:
 		return d
 	}
@@ -76,7 +88,15 @@ func (v Verdict) Decision() tool.Decision {
 		return d
 	}
 	d.Verdict = tool.Ask
-	d.Reason += " (a yes is for all that goes there in this session)"
+	if v.self {
+		d.Reason += " (a yes is for this tool until the session ends"
+	} else {
+		d.Reason += " (a yes is for all that goes there until the session ends"
+	}
+	if v.ends != "" {
+		d.Reason += "; not asked again: " + v.ends
+	}
+	d.Reason += ")"
 	d.Message = "This call could carry data to where it should not go. A person must agree to it first."
 	return d
 }
@@ -93,12 +113,23 @@ func (v Verdict) reason() string {
 			parts = append(parts, "it destroys or touches credentials after strangers' content was read")
 		}
 	}
-	return strings.Join(parts, ", and ") + ", and it goes to " + list(v.To)
+	text := strings.Join(parts, ", and ")
+	switch {
+	case v.self:
+		return text
+	case slices.Equal(v.Flows, []string{"c"}):
+		return text + ", and it acts on " + list(v.To)
+	}
+	return text + ", and it goes to " + list(v.To)
 }
 
-// From says of each argument that was copied where it came from, a line each.
+// From says of each argument that was copied where it came from, a line each. Where
+// none is known to be, it says why that is not sure.
 func (v Verdict) From() []string {
 	var from []string
+	if len(v.Copied) == 0 && v.Unseen != "" {
+		return []string{"arguments may have come from anything: " + v.Unseen}
+	}
 	for _, c := range v.Copied {
 		if line := c.String(); !slices.Contains(from, line) {
 			from = append(from, line)
