@@ -47,10 +47,16 @@ type contentTool struct {
 	Sanitize    string
 	FailClosed  *bool    // nil: as for all
 	Is, Not, To []string // its label
+
+	Line, Column int `json:"-"` // of its name
 }
 
 // contentFlow is a flow that is trusted.
-type contentFlow struct{ From, To, At string }
+type contentFlow struct {
+	From, To, At string
+
+	Line, Column int `json:"-"`
+}
 
 // ways are those of sanitizing, in the words of package guard.
 func ways() []string { return []string{"pass", "flag", "strip", "wrap", "strip+wrap"} }
@@ -163,7 +169,7 @@ func (r *reader) contentTools(n *yaml.Node, what string, c *content) {
 			r.fault(key, "%s: got %q, want the name of a tool, source__name, or source__* for all of a source", what, name)
 			return
 		}
-		var t contentTool
+		t := contentTool{Line: key.Line, Column: key.Column}
 		what := what + "." + name
 		r.fields(v, what, []string{"sanitize", "fail_closed", "is", "not", "to"}, func(key string, v *yaml.Node) {
 			what := what + "." + key
@@ -204,7 +210,7 @@ func (r *reader) flow(n *yaml.Node, what string, c *content) {
 		case "trusted":
 			for _, item := range r.items(v, what, "flows, each with from, to and at") {
 				before := len(r.errs)
-				var f contentFlow
+				f := contentFlow{Line: item.Line, Column: item.Column}
 				r.fields(item, what, []string{"from", "to", "at"}, func(key string, v *yaml.Node) {
 					*map[string]*string{"from": &f.From, "to": &f.To, "at": &f.At}[key] = r.said(v, what+"."+key)
 				})
