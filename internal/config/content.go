@@ -223,7 +223,8 @@ func (r *reader) flow(n *yaml.Node, what string, c *content) {
 				}
 			}
 		case "only_one":
-			if c.OnlyOne = r.words(v, what, capabilities()...); len(c.OnlyOne) == 1 {
+			before := len(r.errs)
+			if c.OnlyOne = r.words(v, what, capabilities()...); len(c.OnlyOne) == 1 && len(r.errs) == before {
 				r.fault(v, "%s: got %s alone, want two or more: a session has one of them", what, c.OnlyOne[0])
 			}
 		}
