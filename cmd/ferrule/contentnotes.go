@@ -8,18 +8,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrule-dev/ferrule/guard"
 	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/internal/terminal"
 	"github.com/ferrule-dev/ferrule/mcptool"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// contentNotes are what stands under content and fits nothing that is known here. It
-// is no error, as a server may have such a tool tomorrow; but who mistypes a name has
+// contentNotes are what stands under content and fits nothing that is known here, or
+// does nothing. It is no error, as a server may have such a tool tomorrow; but who mistypes a name has
 // no protection, and nothing else would say so.
 func (p *program) contentNotes(ctx context.Context, c *config.Config) (notes []fault) {
 	said := &c.Content
-	if len(said.Tools) == 0 && len(said.Trusted) == 0 {
+	if len(said.Tools)+len(said.Trusted)+len(said.Sinks) == 0 {
 		return nil
 	}
 	k := p.knownTools(ctx, c)
@@ -42,6 +43,14 @@ func (p *program) contentNotes(ctx context.Context, c *config.Config) (notes []f
 	for _, f := range said.Trusted {
 		note(f.Line, f.Column, "content.flow.trusted.from", k.lacksAny(f.From, true))
 		note(f.Line, f.Column, "content.flow.trusted.to", k.lacksAny(f.To, false))
+	}
+	for _, sink := range slices.Sorted(maps.Keys(said.Sinks)) {
+		switch line, what := said.SinkLines[sink], "content.sinks."+sink; {
+		case slices.Contains([]guard.Sink{guard.Log, guard.Exporter, guard.Page}, guard.Sink(sink)):
+			note(line, 1, what, "nothing acts on it yet: the default counts")
+		case sink == string(guard.Model) && !slices.Contains(said.Sinks[sink], "internal"):
+			note(line, 1, what, "without internal the model is given nothing of what most tools return: it is internal unless they say otherwise")
+		}
 	}
 	slices.SortStableFunc(notes, func(a, b fault) int { return a.Line - b.Line })
 	return notes

@@ -23,7 +23,8 @@ type place struct {
 	Rule     string `json:"rule"`
 	Family   string `json:"family"`
 	Encoding string `json:"encoding,omitempty"`
-	Text     string `json:"text"` // with [[ and ]] around it
+	Text     string `json:"text"`           // with [[ and ]] around it
+	Says     string `json:"says,omitempty"` // what stands there in disguise, where that is known
 
 	marked marked
 }
@@ -111,6 +112,7 @@ func (t *texts) placeOf(f scan.Finding) place {
 	one.Line, one.Column = at.line+1, at.column+1
 	one.marked = excerpt(string(t.kept[max(0, here.Start-200):min(len(t.kept), here.End+200)]), scan.Finding{Start: min(here.Start, 200), End: min(here.Start, 200) + here.End - here.Start})
 	one.Text = one.marked.String()
+	one.Says = undisguised(t.kept[here.Start:here.End], f.Encoding)
 	return one
 }
 
@@ -236,7 +238,9 @@ func (p *program) printPlaces(name string, t *texts) {
 		if i+1 < len(t.places) && t.places[i+1].Start == one.Start && t.places[i+1].End == one.End {
 			continue // the same words, by another rule
 		}
-		p.printMarked(one.marked, colour)
+		if p.printMarked(one.marked, colour); one.Says != "" {
+			p.printf("    │ which says: %s\n", one.Says)
+		}
 	}
 	if t.more {
 		p.printf("there is more: the rest was not looked through\n")

@@ -23,6 +23,8 @@ type content struct {
 	Tools map[string]contentTool
 	// Sinks are what goes where: lists of public, internal and secret.
 	Sinks map[string][]string
+	// SinkLines are the lines that they stand in.
+	SinkLines map[string]int `json:"-"`
 	// Flow is off, shadow or enforce; "": enforce. Trusted are flows that are not
 	// asked for; OnlyOne are capabilities of which a session has one.
 	Flow    string
@@ -88,9 +90,9 @@ func (r *reader) content(n *yaml.Node, c *content) {
 		case "tools":
 			r.contentTools(v, what, c)
 		case "sinks":
-			c.Sinks = make(map[string][]string)
+			c.Sinks, c.SinkLines = make(map[string][]string), make(map[string]int)
 			r.fields(v, what, []string{"model", "log", "audit", "exporter", "store", "page"}, func(key string, v *yaml.Node) {
-				c.Sinks[key] = r.words(v, what+"."+key, "public", "internal", "secret")
+				c.Sinks[key], c.SinkLines[key] = r.words(v, what+"."+key, "public", "internal", "secret"), v.Line
 			})
 		case "flow":
 			r.flow(v, what, c)
