@@ -122,7 +122,7 @@ text, as approvals show prints them.`,
 
 // answer is the answer to a question, and how it is told.
 func (f *allowance) answer(cmd *cobra.Command, q policy.Question) (a policy.Answer, said string, err error) {
-	a, said = policy.Answer{Allow: true, Second: f.second, Text: f.text, Reason: f.reason}, "allowed once"
+	a, said = policy.Answer{Allow: true, Second: f.second, Text: f.text, Reason: f.reason}, terminal.Once(q)
 	if q.Wants != "" {
 		said = "answered"
 	}

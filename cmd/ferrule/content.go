@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
@@ -104,7 +105,7 @@ func capabilitiesOf(words []string) (list []flow.Capability) {
 }
 
 // examineContent says how content is kept safe.
-func examineContent(c *config.Config) finding {
+func (p *program) examineContent(ctx context.Context, c *config.Config) finding {
 	g, err := guardOf(c)
 	if err != nil {
 		return finding{"content", "failed", err.Error()}
@@ -123,6 +124,12 @@ func examineContent(c *config.Config) finding {
 	text += "; " + redactedText(c)
 	if n := len(c.Content.Rules); n > 0 {
 		text += fmt.Sprintf("; %s of your own", plural(int64(n), "rule", "rules"))
+	}
+	if list := c.Content.OnlyOne; len(list) > 0 {
+		text += "; a session has only one of " + strings.Join(list, ", ")
+	}
+	for _, n := range p.contentNotes(ctx, c) {
+		text += "\nnote: " + n.Text
 	}
 	return finding{"content", "ok", text}
 }

@@ -138,6 +138,11 @@ func pointOut(s *scan.Scanner) func(json.RawMessage) []string {
 	}
 }
 
+// remarksOn is what was found in what a server says of itself.
+func remarksOn(s *scan.Scanner, status mcptool.Status) []remark {
+	return remarkOn(s, "its name", status.Server, remarkOn(s, "instructions", status.Instructions, nil))
+}
+
 // remarksOf is what was found in what the tools of a server say now.
 func remarksOf(s *scan.Scanner, known *mcptool.Pinned) (all []remark) {
 	for i := range known.Tools {

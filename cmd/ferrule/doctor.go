@@ -85,7 +85,7 @@ func (p *program) examine(ctx context.Context) []finding {
 		if len(c.Hooks) > 0 {
 			all = append(all, examineHooks(c))
 		}
-		all = append(all, examineContent(c))
+		all = append(all, p.examineContent(ctx, c))
 		all = append(all, p.examineClientHook()...)
 		all = append(all, examineSecrets(ctx, c)...)
 		all = append(all, examineHome(p.homeOf(c)), examineStore(ctx, p.storeOf(c)))

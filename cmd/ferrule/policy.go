@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,6 +42,17 @@ type fault struct {
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 	Text   string `json:"text"`
+	// Note: it is not wrong, but does nothing.
+	Note bool `json:"note,omitempty"`
+}
+
+// String is it in a line.
+func (f fault) String() string {
+	note := ""
+	if f.Note {
+		note = "note: "
+	}
+	return fmt.Sprintf("%s:%d:%d: %s%s", f.File, f.Line, f.Column, note, f.Text)
 }
 
 // faultsOf takes an error apart; what has no place is at the beginning of the
@@ -56,11 +69,11 @@ func faultsOf(file string, err error) (all []fault) {
 	}
 	switch e := err.(type) { //nolint:errorlint // those that are lists were taken apart
 	case *config.Error:
-		return []fault{{e.File, e.Line, e.Column, e.Text}}
+		return []fault{{File: e.File, Line: e.Line, Column: e.Column, Text: e.Text}}
 	case *cedar.Error:
-		return []fault{{e.File, e.Line, e.Column, e.Text}}
+		return []fault{{File: e.File, Line: e.Line, Column: e.Column, Text: e.Text}}
 	}
-	return []fault{{file, 1, 1, err.Error()}}
+	return []fault{{File: file, Line: 1, Column: 1, Text: err.Error()}}
 }
 
 func (p *program) checkCommand() *cobra.Command {
@@ -69,14 +82,15 @@ func (p *program) checkCommand() *cobra.Command {
 		Short: "Say what is wrong in a ferrule.yaml or a Cedar file",
 		Long: `Say all that is wrong in a configuration (.yaml, with the Cedar files that it
 names) or in a Cedar file (.cedar): where, and what was expected. Without FILE it
-is the configuration. The exit status is 0 where nothing is wrong, else 2.`,
+is the configuration. What fits nothing that is known, such as a label for a tool
+that no server has, is noted. The exit status is 0 where nothing is wrong, else 2.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return exactly("FILE")(cmd, args)
 			}
 			return nil
 		},
-		RunE: p.do(func(_ *cobra.Command, args []string) error {
+		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			name, err := p.toCheck(args)
 			if err != nil {
 				return err
@@ -85,7 +99,7 @@ is the configuration. The exit status is 0 where nothing is wrong, else 2.`,
 				p.printf("no %s: every key has its default\n", config.Name)
 				return nil
 			}
-			all, err := p.check(name)
+			all, err := p.check(cmd.Context(), name)
 			switch {
 			case err != nil:
 				return err
@@ -95,13 +109,17 @@ is the configuration. The exit status is 0 where nothing is wrong, else 2.`,
 				}
 			default:
 				for _, f := range all {
-					p.complain(fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Text))
+					p.complain(f.String())
 				}
 			}
-			if len(all) > 0 {
+			wrong := slices.ContainsFunc(all, func(f fault) bool { return !f.Note })
+			switch {
+			case wrong:
 				return &status{code: statusUsage}
-			}
-			if !p.json {
+			case p.json:
+			case len(all) > 0:
+				p.printf("%s: nothing is wrong, but see %s\n", name, plural(int64(len(all)), "note", "notes"))
+			default:
 				p.printf("%s: nothing is wrong\n", name)
 			}
 			return nil
@@ -131,7 +149,7 @@ func (p *program) short(path string) string {
 	return path
 }
 
-func (p *program) check(name string) ([]fault, error) {
+func (p *program) check(ctx context.Context, name string) ([]fault, error) {
 	text, err := config.Read(p.path(name))
 	if err != nil {
 		return nil, usage("policy check: %w", err)
@@ -151,7 +169,8 @@ func (p *program) check(name string) ([]fault, error) {
 		}
 		_, rules := p.rulesOf(c)
 		_, fetch := fetchTool(c)
-		return faultsOf(name, errors.Join(rules, hooksOf(c), fetch)), nil
+		_, content := guardOf(c)
+		return append(faultsOf(name, errors.Join(rules, hooksOf(c), fetch, content)), p.contentNotes(ctx, c)...), nil
 	}
 	return nil, usage("policy check: %s: want a name that ends in .cedar or .yaml", name)
 }

@@ -35,14 +35,16 @@ the file. A page is opened as the tool fetch opens it, so that addresses that ar
 public are refused. A server that was never started as it is reached now is not started
 for this: ` + "`ferrule trust`" + ` shows what would run, and asks.
 
-The exit status is 0 where nothing was found, 3 where something was, and 1 where it
-could not be looked through. What is found is a sign, and nothing found is no promise:
+The exit status is 0 where nothing was found, 3 where something was, 1 where it could
+not be looked through, and 2 where there is no such file or server. --strip takes out
+the words that were found and no more: of a page what is left is for reading, and may be
+no HTML any more. What is found is a sign, and nothing found is no promise:
 what is written as a plain sentence has nothing to be found by. docs/content-safety.md
 says what is caught and what is not.`,
 		Example: `  ferrule scan README.md
   curl -s https://example.com | ferrule scan -
   ferrule scan github
-  ferrule scan page.html --strip > clean.html`,
+  ferrule scan notes.md --strip > clean.md`,
 		Args: exactly("FILE, URL, SERVER or -"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error { return p.scan(cmd.Context(), args[0], f) }),
 	}
@@ -85,39 +87,59 @@ func (p *program) scan(ctx context.Context, what string, f scanning) error {
 
 // opened is what is to be looked through, and what it is called.
 func (p *program) opened(ctx context.Context, c *config.Config, what string) (io.ReadCloser, string, error) {
+	scheme, _, address := strings.Cut(what, "://")
 	switch {
+	case what == "":
+		return nil, "", usage("scan: got an empty name, want a file, an address, a server or -")
 	case what == "-":
-		return p.input(ctx), "stdin", nil
-	case strings.HasPrefix(what, "http://"), strings.HasPrefix(what, "https://"):
-		text, err := p.page(ctx, c, what)
+		return until(ctx, func(w io.Writer) error { return all(w, p.stdin) }), "stdin", nil
+	case address && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")):
+		text, err := p.page(ctx, c, strings.ToLower(scheme)+what[len(scheme):])
 		return io.NopCloser(strings.NewReader(text)), what, err
 	}
-	file, err := os.Open(p.path(what))
-	if errors.Is(err, os.ErrNotExist) {
+	path := p.path(what)
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() && !info.Mode().IsRegular() { // to open it may take for ever
+		return until(ctx, func(w io.Writer) error {
+			file, err := os.Open(path)
+			if err != nil {
+				return err
+			}
+			return errors.Join(all(w, file), file.Close())
+		}), what, nil
+	}
+	var file *os.File
+	if err == nil && !info.IsDir() {
+		file, err = os.Open(path)
+	}
+	switch {
+	case errors.Is(err, os.ErrNotExist) && address:
+		return nil, "", usage("scan: got %q, want an address that begins with http:// or https://", what)
+	case errors.Is(err, os.ErrNotExist):
 		var names []string
 		for _, s := range c.Servers {
 			names = append(names, s.Name)
 		}
 		return nil, "", usage("scan: got %q, which is no file and no server of %s%s", what, config.Name, orList(nearest(what, names), "`ferrule servers` lists them"))
-	}
-	if err != nil {
-		return nil, "", usage("scan: %w", err)
-	}
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return nil, "", errors.Join(usage("scan: %s is a folder, want a file", what), file.Close())
+	case err != nil:
+		return nil, "", fmt.Errorf("scan: %w", err)
+	case info.IsDir():
+		return nil, "", usage("scan: %s is a folder, want a file", what)
 	}
 	return file, what, nil
 }
 
-// input is standard input, until ctx ends: who only waits for it can be interrupted.
-func (p *program) input(ctx context.Context) io.ReadCloser {
+// until is what read gives, until ctx ends: who only waits for it can be interrupted.
+func until(ctx context.Context, read func(io.Writer) error) io.ReadCloser {
 	out, in := io.Pipe()
 	context.AfterFunc(ctx, func() { _ = in.CloseWithError(ctx.Err()) }) // it never fails
-	go func() {                                                         // it may outlast this, as a read that blocks does
-		_, err := io.Copy(in, p.stdin)
-		_ = in.CloseWithError(err)
-	}()
+	go func() { _ = in.CloseWithError(read(in)) }()                     // it may outlast this, as a read that blocks does
 	return out
+}
+
+func all(w io.Writer, r io.Reader) error {
+	_, err := io.Copy(w, r)
+	return err
 }
 
 // maxPage is how much of a page is looked through.
@@ -171,8 +193,7 @@ func (p *program) scanServer(ctx context.Context, c *config.Config, s config.Ser
 			if st.State != "ready" {
 				return fmt.Errorf("scan: %s cannot be looked at: %s", s.Name, notReady(st))
 			}
-			all = remarkOn(look, "instructions", st.Instructions, all)
-			all = remarkOn(look, "its name", st.Server, all)
+			all = append(all, remarksOn(look, st)...)
 		}
 		known, err := h.hub.Pinned(s.Name)
 		if err != nil {
@@ -200,7 +221,7 @@ func (p *program) printScanned(server string, tools int, all []remark) error {
 		for _, r := range all {
 			p.printRemarks(server, []remark{r})
 		}
-		p.printf("%s: %s in %s\n", server, plural(int64(len(all)), "finding", "findings"), plural(int64(tools), "tool", "tools"))
+		p.printf("%s: %s in what it says of itself and of %s\n", server, plural(int64(len(all)), "finding", "findings"), plural(int64(tools), "tool", "tools"))
 	}
 	if len(all) > 0 {
 		return errFound

@@ -23,7 +23,8 @@ type place struct {
 	Rule     string `json:"rule"`
 	Family   string `json:"family"`
 	Encoding string `json:"encoding,omitempty"`
-	Text     string `json:"text"` // with [[ and ]] around it
+	Text     string `json:"text"`           // with [[ and ]] around it
+	Says     string `json:"says,omitempty"` // what stands there in disguise, where that is known
 
 	marked marked
 }
@@ -46,6 +47,7 @@ type texts struct {
 	kept   []byte
 	places []place
 	more   bool
+	bytes  bool // it began as no text does
 }
 
 // write takes the next piece and gives what passes.
@@ -59,6 +61,22 @@ func (t *texts) write(b []byte) []byte {
 	out := t.stream.Write(b)
 	t.take(t.stream.Findings())
 	return out
+}
+
+// noText reports whether what a text begins with is none: an eighth of it, or more, is no
+// character. UTF-16 is told by its first two bytes.
+func noText(b []byte) bool {
+	if bytes.HasPrefix(b, []byte("\xff\xfe")) || bytes.HasPrefix(b, []byte("\xfe\xff")) {
+		return false
+	}
+	broken := 0
+	for rest := b; len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		if rest = rest[n:]; r == utf8.RuneError && n == 1 {
+			broken++
+		}
+	}
+	return broken > utf8.UTFMax && broken > len(b)/8
 }
 
 // pass counts the lines of what is not kept any more.
@@ -94,6 +112,7 @@ func (t *texts) placeOf(f scan.Finding) place {
 	one.Line, one.Column = at.line+1, at.column+1
 	one.marked = excerpt(string(t.kept[max(0, here.Start-200):min(len(t.kept), here.End+200)]), scan.Finding{Start: min(here.Start, 200), End: min(here.Start, 200) + here.End - here.Start})
 	one.Text = one.marked.String()
+	one.Says = undisguised(t.kept[here.Start:here.End], f.Encoding)
 	return one
 }
 
@@ -107,6 +126,9 @@ func (p *program) scanText(ctx context.Context, look *scan.Scanner, in io.Reader
 	size, err := p.feed(ctx, t, look, in, f)
 	if err != nil {
 		return fmt.Errorf("scan: %s: %w", name, err)
+	}
+	if t.bytes {
+		p.complain("ferrule: " + name + " does not look like a text: what is not one is not looked through")
 	}
 	switch {
 	case p.json:
@@ -122,6 +144,9 @@ func (p *program) scanText(ctx context.Context, look *scan.Scanner, in io.Reader
 	case f.strip:
 		for _, one := range t.places {
 			p.complain(one.in(name))
+		}
+		if t.more {
+			p.complain("there is more: it is taken out, and not told")
 		}
 	default:
 		p.printPlaces(name, t)
@@ -152,6 +177,9 @@ func (p *program) feed(ctx context.Context, t *texts, look *scan.Scanner, in io.
 	buf := make([]byte, scanPiece)
 	for {
 		n, end := in.Read(buf)
+		if size == 0 {
+			t.bytes = noText(buf[:n])
+		}
 		size += int64(n)
 		if n > 0 {
 			if out := t.write(buf[:n]); f.strip {
@@ -194,6 +222,9 @@ func (o *place) in(name string) string {
 	if o.Encoding != "" {
 		text += ", written in " + o.Encoding
 	}
+	if o.Family == string(scan.Unfinished) {
+		text += ": this could not be looked through to the end"
+	}
 	return text
 }
 
@@ -207,7 +238,9 @@ func (p *program) printPlaces(name string, t *texts) {
 		if i+1 < len(t.places) && t.places[i+1].Start == one.Start && t.places[i+1].End == one.End {
 			continue // the same words, by another rule
 		}
-		p.printMarked(one.marked, colour)
+		if p.printMarked(one.marked, colour); one.Says != "" {
+			p.printf("    │ which says: %s\n", one.Says)
+		}
 	}
 	if t.more {
 		p.printf("there is more: the rest was not looked through\n")
@@ -217,7 +250,8 @@ func (p *program) printPlaces(name string, t *texts) {
 	}
 }
 
-// printMarked prints a line with a mark in it; in colour that has none but colour.
+// printMarked prints a line with a mark in it. What is in colour has the signs too:
+// nothing is said by colour alone.
 func (p *program) printMarked(m marked, colour bool) {
 	if !colour {
 		p.printf("    │ %s\n", m)
@@ -225,7 +259,7 @@ func (p *program) printMarked(m marked, colour bool) {
 	}
 	p.printf("    │ %s", m.before)
 	p.out.control("\x1b[1;31m")
-	p.printf("%s", m.inside)
+	p.printf("[[%s]]", m.inside)
 	p.out.control("\x1b[m")
 	p.printf("%s\n", m.behind)
 }

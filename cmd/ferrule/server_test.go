@@ -90,7 +90,7 @@ func serveTest(in io.Reader, out io.Writer) {
 		case "initialize":
 			answer["result"] = map[string]any{
 				"protocolVersion": m.Params.Version, "capabilities": map[string]any{"tools": map[string]any{"listChanged": true}},
-				"serverInfo": map[string]any{"name": "test", "version": "1"},
+				"serverInfo": map[string]any{"name": "test", "version": "1"}, "instructions": os.Getenv("FERRULE_TEST_INSTRUCTS"),
 			}
 		case "ping":
 			answer["result"] = map[string]any{}

@@ -17,6 +17,7 @@ const (
 	maxTrustRows     = 60
 	maxTrustFindings = 20
 	maxFindingText   = 300 // characters
+	maxOfServer      = 5   // findings in what it says of itself
 )
 
 // printScreen shows a server, and notes which of its tools were seen by that.
@@ -52,6 +53,9 @@ func (p *program) printScreen(s *trustScreen, all bool) {
 		name, mark := mcptool.Visible(t.Tool), ""
 		if len(t.Findings) > 0 {
 			mark = " !"
+		}
+		if len(t.Content) > 0 {
+			mark += " ?"
 		}
 		first, _, _ := strings.Cut(t.Description, "\n")
 		stands := t.Stands
@@ -95,7 +99,7 @@ func (s *trustScreen) chosenRows(all bool) (rows []*trustedTool, left int) {
 	}
 	weight := func(t *trustedTool) int {
 		switch {
-		case len(t.Findings) > 0:
+		case len(t.Findings)+len(t.Content) > 0:
 			return 0
 		case t.Destroys:
 			return 1
@@ -120,6 +124,13 @@ func (p *program) printFindings(s *trustScreen, all bool, more string) {
 		}
 	}
 	found := len(lines)
+	for i, r := range s.Content {
+		if i == maxOfServer && !all { // they are not to push out what is of its tools
+			lines = append(lines, fmt.Sprintf("? %s: and %d more: %s", s.Server, len(s.Content)-i, more))
+			break
+		}
+		lines = append(lines, "? "+s.Server+": "+terminal.Brief(r.String(), maxFindingText))
+	}
 	for i := range s.Tools {
 		t := &s.Tools[i]
 		for _, r := range t.Content {
@@ -161,6 +172,7 @@ func (n trustTotals) String() string {
 		{n.Destroys, "says that it destroys", "say that they destroy"},
 		{n.Silent, "says nothing", "say nothing"},
 		{n.Findings, "has findings", "have findings"},
+		{n.Content, "may try to steer a model (?)", "may try to steer a model (?)"},
 		{n.Allowed, "is allowed", "are allowed"},
 	} {
 		if w.n > 0 {

@@ -28,6 +28,7 @@ type trustScreen struct {
 	Tools    []trustedTool `json:"tools"`
 	Unusable []absent      `json:"unusable"` // what cannot be offered whatever is answered
 	Totals   trustTotals   `json:"totals"`
+	Content  []remark      `json:"content,omitempty"` // in what it says of itself, as of tools
 
 	pinned mcptool.Pinned
 	rules  []policy.Grant // that an answer has made
@@ -78,6 +79,7 @@ type trustTotals struct {
 	Destroys int `json:"destroys"`
 	Silent   int `json:"silent"` // they say nothing
 	Findings int `json:"findings"`
+	Content  int `json:"content"` // something in them reads like an attempt to steer a model
 	Allowed  int `json:"allowed"`
 	Tokens   int `json:"tokens"`
 }
@@ -169,6 +171,9 @@ func (t *trustee) fill(s *trustScreen, grants map[string][]policy.Grant) {
 		s.Totals.add(&one)
 	}
 	for _, status := range t.h.hub.Status() {
+		if status.Name == s.Server {
+			s.Content = remarksOn(t.h.rt.Guard.Finder(), status)
+		}
 		for _, q := range status.Quarantined {
 			if status.Name == s.Server && !known[q.Tool] {
 				s.Unusable = append(s.Unusable, absent{q.Tool, q.Why})
@@ -187,6 +192,7 @@ func (n *trustTotals) add(t *trustedTool) {
 		{&n.Destroys, t.Destroys},
 		{&n.Silent, len(t.Says) == 0},
 		{&n.Findings, len(t.Findings) > 0},
+		{&n.Content, len(t.Content) > 0},
 		{&n.Allowed, t.Stands == becomes("allow")},
 	} {
 		if c.is {

@@ -188,7 +188,9 @@ func (r *Redactor) marks(text string) ([]mark, error) {
 			marks = append(marks, mark{Span: s})
 		}
 	}
-	marks = keys(marks, text)
+	if _, none := r.secrets.(None); !none {
+		marks = keys(marks, text)
+	}
 	marks = r.book.again(marks, text)
 	if r.personal != 0 {
 		for _, s := range r.personal.Spans(text) {

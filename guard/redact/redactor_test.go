@@ -159,6 +159,18 @@ func TestFailsClosed(t *testing.T) {
 	}
 }
 
+func TestKeysStay(t *testing.T) {
+	t.Parallel()
+	t.Run("G5 who wants personal data out only keeps private keys", func(t *testing.T) {
+		t.Parallel()
+		r := New(Options{Secrets: None{}, Personal: Email})
+		const want = "\n[PERSONAL:email:1]\n"
+		if got, _, err := r.Redact(pem() + "\nann@example.org\n"); err != nil || got != pem()+want {
+			t.Errorf("got %q, %v, want the key and %q", got, err, want)
+		}
+	})
+}
+
 func TestHidden(t *testing.T) {
 	t.Parallel()
 	r := session(0)

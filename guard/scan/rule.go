@@ -6,6 +6,7 @@ import (
 	"regexp/syntax"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -17,7 +18,8 @@ type Rule struct {
 	Family Family
 	// Pattern is a regular expression (RE2) over the normalised text: lower
 	// case, without accents, any white space one space or one line feed, with
-	// a line feed before and after the text. A space in it stands for either.
+	// a line feed before and after the text. A space in it stands for either,
+	// a capital for its small letter.
 	// What is bounded, {0,20} and not *, and has words in it costs next to
 	// nothing; what is not reads all of every text.
 	Pattern string
@@ -53,6 +55,12 @@ func parse(r Rule) (checked, error) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return c, fmt.Errorf("rule %q: %w", r.ID, err)
+	}
+	if uncapped(tree) {
+		pattern = tree.String()
+		if tree, err = syntax.Parse(pattern, syntax.Perl); err != nil {
+			return c, fmt.Errorf("rule %q: %w", r.ID, err)
+		}
 	}
 	c.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 	if n, bounded := longestMatch(tree); bounded && n <= longest {
@@ -94,6 +102,36 @@ func foldPattern(p string) string {
 		quoted = r == '\\' && !quoted
 	}
 	return b.String()
+}
+
+// uncapped makes small letters of the capitals of an expression, as normalised text has
+// none, and reports whether there were any. A class of what is not in it, such as
+// [^a-z], stays: capitals are in it because nobody named them.
+func uncapped(re *syntax.Regexp) (changed bool) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		changed = re.Flags&syntax.FoldCase != 0 // which keeps its letters as capitals
+		re.Flags &^= syntax.FoldCase
+		for i, r := range re.Rune {
+			if small := unicode.ToLower(r); small != r {
+				re.Rune[i], changed = small, true
+			}
+		}
+	case syntax.OpCharClass:
+		if n := len(re.Rune); n == 0 || re.Rune[n-1] == unicode.MaxRune {
+			return false
+		}
+		for i, n := 0, len(re.Rune); i < n; i += 2 {
+			if from, to := max(re.Rune[i], 'A'), min(re.Rune[i+1], 'Z'); from <= to {
+				re.Rune, changed = append(re.Rune, unicode.ToLower(from), unicode.ToLower(to)), true
+			}
+		}
+	default:
+		for _, sub := range re.Sub {
+			changed = uncapped(sub) || changed
+		}
+	}
+	return changed
 }
 
 // longestMatch is how many characters an expression can match; ok is false if there

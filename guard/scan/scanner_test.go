@@ -108,6 +108,11 @@ func TestOwnPatterns(t *testing.T) {
 		{`(?:x|y zed|zed of)(?: old| new)?\n`, "y zed, zed of new", "zed of new"},
 		{`\Bzed\B`, "zed xzed azedb", "zed"},
 		{`q[0-9]+zed`, "q1zed", "q1zed"},
+		{`Canary-[0-9]{4,8}`, "a canary-1234, so", "canary-1234"},
+		{`KEY-[A-F0-9]{4}\b`, "the key-00ff, or KEY-12", "key-00ff"},
+		{`ZED[^a-z]\x41`, "zedxa Zed!A", "Zed!A"},
+		{`(?i:Zed)\W(?:One|TWO)`, "zed two", "zed two"},
+		{`Über Zed`, "ÜBER zed", "ÜBER zed"},
 	} {
 		s, err := New(Rule{ID: "own", Pattern: tt.pattern})
 		if err != nil {

@@ -23,6 +23,8 @@ type content struct {
 	Tools map[string]contentTool
 	// Sinks are what goes where: lists of public, internal and secret.
 	Sinks map[string][]string
+	// SinkLines are the lines that they stand in.
+	SinkLines map[string]int `json:"-"`
 	// Flow is off, shadow or enforce; "": enforce. Trusted are flows that are not
 	// asked for; OnlyOne are capabilities of which a session has one.
 	Flow    string
@@ -47,10 +49,16 @@ type contentTool struct {
 	Sanitize    string
 	FailClosed  *bool    // nil: as for all
 	Is, Not, To []string // its label
+
+	Line, Column int `json:"-"` // of its name
 }
 
 // contentFlow is a flow that is trusted.
-type contentFlow struct{ From, To, At string }
+type contentFlow struct {
+	From, To, At string
+
+	Line, Column int `json:"-"`
+}
 
 // ways are those of sanitizing, in the words of package guard.
 func ways() []string { return []string{"pass", "flag", "strip", "wrap", "strip+wrap"} }
@@ -82,9 +90,9 @@ func (r *reader) content(n *yaml.Node, c *content) {
 		case "tools":
 			r.contentTools(v, what, c)
 		case "sinks":
-			c.Sinks = make(map[string][]string)
+			c.Sinks, c.SinkLines = make(map[string][]string), make(map[string]int)
 			r.fields(v, what, []string{"model", "log", "audit", "exporter", "store", "page"}, func(key string, v *yaml.Node) {
-				c.Sinks[key] = r.words(v, what+"."+key, "public", "internal", "secret")
+				c.Sinks[key], c.SinkLines[key] = r.words(v, what+"."+key, "public", "internal", "secret"), v.Line
 			})
 		case "flow":
 			r.flow(v, what, c)
@@ -163,7 +171,7 @@ func (r *reader) contentTools(n *yaml.Node, what string, c *content) {
 			r.fault(key, "%s: got %q, want the name of a tool, source__name, or source__* for all of a source", what, name)
 			return
 		}
-		var t contentTool
+		t := contentTool{Line: key.Line, Column: key.Column}
 		what := what + "." + name
 		r.fields(v, what, []string{"sanitize", "fail_closed", "is", "not", "to"}, func(key string, v *yaml.Node) {
 			what := what + "." + key
@@ -204,7 +212,7 @@ func (r *reader) flow(n *yaml.Node, what string, c *content) {
 		case "trusted":
 			for _, item := range r.items(v, what, "flows, each with from, to and at") {
 				before := len(r.errs)
-				var f contentFlow
+				f := contentFlow{Line: item.Line, Column: item.Column}
 				r.fields(item, what, []string{"from", "to", "at"}, func(key string, v *yaml.Node) {
 					*map[string]*string{"from": &f.From, "to": &f.To, "at": &f.At}[key] = r.said(v, what+"."+key)
 				})
@@ -217,7 +225,8 @@ func (r *reader) flow(n *yaml.Node, what string, c *content) {
 				}
 			}
 		case "only_one":
-			if c.OnlyOne = r.words(v, what, capabilities()...); len(c.OnlyOne) == 1 {
+			before := len(r.errs)
+			if c.OnlyOne = r.words(v, what, capabilities()...); len(c.OnlyOne) == 1 && len(r.errs) == before {
 				r.fault(v, "%s: got %s alone, want two or more: a session has one of them", what, c.OnlyOne[0])
 			}
 		}

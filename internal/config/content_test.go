@@ -55,6 +55,8 @@ func TestContentRefuses(t *testing.T) {
 		{"G6 a mode", "content: {flow: false}", "f.yaml:1:17: content.flow: got false, want off, shadow or enforce"},
 		{"G6 a flow that fits nothing", "content: {flow: {trusted: [{from: a, to: b}]}}", `f.yaml:1:28: content.flow.trusted: got not all of from, to and at, want each: "*" is any`},
 		{"G6 one of one", "content: {flow: {only_one: [external]}}", "f.yaml:1:28: content.flow.only_one: got external alone, want two or more: a session has one of them"},
+		{"G6 one of two that is misspelt", "content: {flow: {only_one: [external, untrustd]}}", `f.yaml:1:39: content.flow.only_one: got the text "untrustd", want external, destructive, credential, untrusted or sensitive`},
+		{"G6 labels that are a list", "content: {tools: [a]}", "f.yaml:1:18: content.tools: got a list, want names with what is said of each"},
 		{"G5 names are not found", "content: {redact: {personal: [name]}}", `f.yaml:1:31: content.redact.personal: got the text "name", want e-mail, phone, card, iban, ssn or ip`},
 		{"G1 a server", "servers: {a: {command: x, sanitize: off}}", `f.yaml:1:37: servers.a.sanitize: got the text "off", want pass, flag, strip, wrap or strip+wrap`},
 		{"G1 a server in two places", "servers: {a: {command: x, sanitize: pass}}\ncontent: {tools: {a__*: {sanitize: wrap}}}", "f.yaml:1:37: servers.a.sanitize: got it here and in content.tools.a__*, want it in one of them"},

@@ -203,7 +203,11 @@ func (r *reader) fields(n *yaml.Node, what string, known []string, f func(key st
 		return
 	}
 	if n.Kind != yaml.MappingNode {
-		r.fault(n, "%s: got %s, want keys with values: %s", what, kindOf(n), strings.Join(known, ", "))
+		want := "names with what is said of each"
+		if len(known) > 0 {
+			want = "keys with values: " + strings.Join(known, ", ")
+		}
+		r.fault(n, "%s: got %s, want %s", what, kindOf(n), want)
 		return
 	}
 	seen := make(map[string]int)

@@ -64,6 +64,15 @@ func describe(q policy.Question) []Line {
 	return d.list
 }
 
+// Once says what a yes that is not made to last was for. One to the flow of data is for
+// where the data goes.
+func Once(q policy.Question) string {
+	if strings.Contains(q.Rule, "data flow (") {
+		return "allowed, and in this session what goes there"
+	}
+	return "allowed once"
+}
+
 // DescribeOffers are the rules that a yes can be made to last as, by number.
 func DescribeOffers(q policy.Question) []Line {
 	var d description

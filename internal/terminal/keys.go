@@ -132,7 +132,7 @@ func (s *screen) decide(key string) tea.Cmd {
 	case key == "a" && q.Wants != "":
 		s.look, s.field = looksAtReply, newField("", false)
 	case key == "a":
-		return s.answer(policy.Answer{Allow: true}, "allowed once")
+		return s.answer(policy.Answer{Allow: true}, Once(q))
 	case key == "e":
 		s.look, s.field = looksAtEdit, newField(Pretty(q.Input), true)
 		s.field.at = 0
