@@ -60,9 +60,7 @@ func (c *call) lookThrough(res *tool.Result) (report guard.Report, err error) {
 // unsafe stands in the place of a result that must not be given to the model.
 func (c *call) unsafe(why string) tool.Result {
 	c.emitBy(audit.Blocked, "guard", why)
-	return tool.Result{Err: &tool.Error{
-		Kind: tool.UnsafeContent, Text: "What the tool returned reads like an attempt to steer you, so it was withheld.", Detail: why,
-	}}
+	return tool.Result{Err: guard.Unsafe(why)}
 }
 
 // sensitivity is that of a result: of a page, that of what it is a page of.

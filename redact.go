@@ -183,9 +183,6 @@ func (s *scrubber) question(q *policy.Question) {
 		return
 	}
 	s.redact(&q.Input)
-	for i := range q.From {
-		s.redact(&q.From[i])
-	}
 	for i := range q.Claims.Touches {
 		s.redact(&q.Claims.Touches[i].Resource)
 	}

@@ -104,6 +104,15 @@ func (g *Guard) handling(r *tool.Request) (s Sanitizing, closed bool) {
 	return s, closed
 }
 
+// how is what is done to content of a call that is believed so far.
+func (g *Guard) how(r *tool.Request, trust tool.Trust) (how Sanitizing, closed bool) {
+	how, closed = g.handling(r)
+	if how == "" {
+		how = byTrust(trust)
+	}
+	return how, closed
+}
+
 // scanner is made when it is first needed, once for all.
 func (g *Guard) scanner() *scan.Scanner {
 	if g != nil && g.Scanner != nil {

@@ -6,6 +6,13 @@ import (
 	"unicode/utf8"
 )
 
+// json looks through structured content, and takes out of its texts what is to be
+// taken out.
+func (c *cleaner) json(raw json.RawMessage) (clean json.RawMessage, changed bool) {
+	c.found = append(c.found, c.scanner.ScanBy(raw, c.until(len(raw)))...)
+	return c.inJSON(raw)
+}
+
 // inJSON takes out of the texts of structured content what is to be taken out.
 // What lies across the borders of its strings stays: a finding tells of it.
 func (c *cleaner) inJSON(raw json.RawMessage) (clean json.RawMessage, changed bool) {

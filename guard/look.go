@@ -10,19 +10,11 @@ import (
 // else a gateway hands on of them, data of errors, what a server asks a client's
 // model. Names of members stay: programs read them.
 func (g *Guard) Look(r *tool.Request, said json.RawMessage) (json.RawMessage, Report) {
-	how, closed := g.handling(r)
-	if how == "" {
-		how = byTrust(r.Source.Trust)
-	}
+	how, closed := g.how(r, r.Source.Trust)
 	if how == Pass && !closed {
 		return said, Report{How: how}
 	}
 	c := cleaner{scanner: g.scanner(), how: how, values: true}
-	c.found = append(c.found, c.scanner.Scan(said)...)
-	said, _ = c.inJSON(said)
-	report := Report{How: how, Findings: c.found, Unsafe: closed && len(c.found) > 0}
-	if how == Pass {
-		report.How = Flag
-	}
-	return said, report
+	said, _ = c.json(said)
+	return said, c.report(closed)
 }

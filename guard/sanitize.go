@@ -93,10 +93,7 @@ func (r *Report) String() string {
 // trust is how far the content is believed. What the tool has returned is not
 // written to. A panic of the scanner's own rules is one of this method.
 func (g *Guard) Clean(r *tool.Request, trust tool.Trust, res tool.Result) (tool.Result, Report) {
-	how, closed := g.handling(whose(r, res.Origin))
-	if how == "" {
-		how = byTrust(trust)
-	}
+	how, closed := g.how(whose(r, res.Origin), trust)
 	if how == Pass && !closed {
 		return res, Report{How: how}
 	}
@@ -109,12 +106,21 @@ func (g *Guard) Clean(r *tool.Request, trust tool.Trust, res tool.Result) (tool.
 			res.Err = &w
 		}
 	}
-	report := Report{How: how, Findings: c.found}
-	if how == Pass {
-		report.How = Flag
+	return res, c.report(closed)
+}
+
+// report is what was done, where findings are withheld or not.
+func (c *cleaner) report(closed bool) Report {
+	r := Report{How: c.how, Findings: c.found, Unsafe: closed && len(c.found) > 0}
+	if c.how == Pass {
+		r.How = Flag
 	}
-	report.Unsafe = closed && len(c.found) > 0
-	return res, report
+	return r
+}
+
+// Unsafe stands in the place of a result that must not be given to the model.
+func Unsafe(why string) *tool.Error {
+	return &tool.Error{Kind: tool.UnsafeContent, Text: "What the tool returned reads like an attempt to steer you, so it was withheld.", Detail: why, Own: true}
 }
 
 // whose is the request that counts for a result: of a page, one of the tool that it
@@ -187,8 +193,7 @@ func (c *cleaner) block(b *tool.Content) (changed bool) {
 		}
 	}
 	if len(b.JSON) > 0 {
-		c.found = append(c.found, c.scanner.ScanBy(b.JSON, c.until(len(b.JSON)))...)
-		if clean, other := c.inJSON(b.JSON); other {
+		if clean, other := c.json(b.JSON); other {
 			b.JSON, changed = clean, true
 		}
 	}

@@ -8,7 +8,7 @@ import (
 // Stream takes out of a text that comes in pieces what Clean would take out of the
 // whole; nil: nothing is taken out. However it is cut, the same passes.
 func (g *Guard) Stream(r *tool.Request, trust tool.Trust) *scan.Stream {
-	switch how := g.how(r, trust); {
+	switch how, _ := g.how(r, trust); {
 	case how.strips():
 		return g.scanner().Strainer(scan.StripFindings)
 	case how.wraps():
@@ -20,7 +20,7 @@ func (g *Guard) Stream(r *tool.Request, trust tool.Trust) *scan.Stream {
 // CleanUpdate takes out of what a call says by the way what Clean would take out of
 // a result.
 func (g *Guard) CleanUpdate(r *tool.Request, trust tool.Trust, u *tool.Update) {
-	how := g.how(r, trust)
+	how, _ := g.how(r, trust)
 	if !how.strips() && !how.wraps() {
 		return
 	}
@@ -31,13 +31,4 @@ func (g *Guard) CleanUpdate(r *tool.Request, trust tool.Trust, u *tool.Update) {
 		c.block(&b)
 		u.Content = &b
 	}
-}
-
-// how is what is done to content of a call.
-func (g *Guard) how(r *tool.Request, trust tool.Trust) Sanitizing {
-	how, _ := g.handling(r)
-	if how == "" {
-		how = byTrust(trust)
-	}
-	return how
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ferrule-dev/ferrule"
 )
 
 // Bounds of what a client is asked and told.
@@ -96,24 +98,23 @@ func (c *client) answered(m message) {
 
 // scrub takes secrets, and what looks like a key, out of what goes to the client.
 func (c *client) scrub(text json.RawMessage) json.RawMessage {
-	c.mu.Lock()
-	s := c.session
-	c.mu.Unlock()
-	if s == nil || len(text) == 0 {
-		return text
-	}
-	return s.Scrub(text)
+	return c.cleaned(text, (*ferrule.Session).Scrub)
 }
 
 // scrubKnown takes out only the secrets that were given to somebody.
 func (c *client) scrubKnown(text json.RawMessage) json.RawMessage {
+	return c.cleaned(text, (*ferrule.Session).ScrubKnown)
+}
+
+// cleaned is a text as the session of the client cleans it, where it has one.
+func (c *client) cleaned(text json.RawMessage, by func(*ferrule.Session, []byte) []byte) json.RawMessage {
 	c.mu.Lock()
 	s := c.session
 	c.mu.Unlock()
 	if s == nil || len(text) == 0 {
 		return text
 	}
-	return s.ScrubKnown(text)
+	return by(s, text)
 }
 
 // notify tells the client what a server says beside all requests. Changed lists

@@ -70,9 +70,7 @@ func (d *dialogue) resultOf(name, wire string, res tool.Result) (json.RawMessage
 	case ok:
 		return raw, nil
 	case report.Unsafe:
-		res = tool.Result{Err: &tool.Error{
-			Kind: tool.UnsafeContent, Text: "What the tool returned reads like an attempt to steer you, so it was withheld.", Detail: report.String(), Own: true,
-		}}
+		res = tool.Result{Err: guard.Unsafe(report.String())}
 	}
 	return d.rendered(res), nil
 }

@@ -163,7 +163,7 @@ func TestMemory(t *testing.T) {
 		for i := range 50_000 {
 			ask(t, in, fmt.Sprint(i), time.Hour)
 		}
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > time.Minute { // generous: the machine may be busy, and a square of them is hours
 			t.Errorf("50,000 questions took %s", took)
 		}
 	})

@@ -196,7 +196,7 @@ func TestScrubRepeated(t *testing.T) {
 			rest := strings.Repeat(tt.unit, 1<<18/len(tt.unit))
 			begin := time.Now()
 			got, _ := v.Scrub(rest + "." + tt.value + "." + rest)
-			if took := time.Since(begin); took > 5*time.Second {
+			if took := time.Since(begin); took > time.Minute { // generous: the machine may be busy, and a square of the text is hours
 				t.Errorf("it took %s", took)
 			}
 			if strings.Contains(got, tt.value) {
