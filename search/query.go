@@ -1,0 +1,152 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// Bounds of a query: what is beyond is not looked for.
+const (
+	maxQuery     = 4 << 10 // bytes
+	maxTerms     = 96      // different words
+	maxSegments  = 8
+	segmentWords = 4 // a segment has at least so many words that count
+)
+
+// parsed is a query taken apart.
+type parsed struct {
+	text     string
+	terms    []queryTerm
+	words    []queryWord
+	segments []segment
+	sum      float64 // of the terms' weights, also of those that no document has
+}
+
+// queryTerm is a word of the query, once.
+type queryTerm struct {
+	text     string
+	word     string // as it was first written, in small letters
+	count    int
+	at       uint32 // of its list, if it is known
+	known    bool
+	postings []posting
+	weight   float64 // its idf
+}
+
+// queryWord is one place in the query.
+type queryWord struct {
+	term     int // in terms
+	from, to int // in text
+	gap      bool
+}
+
+// segment is a part of the query's words.
+type segment struct {
+	words []queryWord
+}
+
+func parse(text string) *parsed {
+	q := &parsed{text: strings.ToValidUTF8(text[:min(len(text), maxQuery)], " ")}
+	at := make(map[string]int)
+	s := scanner{text: q.text, join: true}
+	gap := false
+	for s.next() {
+		gap = gap || s.gap || joins(s.word)
+		if stopped(s.word) {
+			continue
+		}
+		word := string(s.word)
+		w := stem(s.word)
+		i, ok := at[string(w)]
+		if !ok {
+			if len(q.terms) == maxTerms {
+				break
+			}
+			i = len(q.terms)
+			term := word
+			if string(w) != word {
+				term = string(w)
+			}
+			at[term] = i
+			q.terms = append(q.terms, queryTerm{text: term, word: word})
+		}
+		q.terms[i].count++
+		q.words = append(q.words, queryWord{i, s.from, s.at, gap})
+		gap = false
+	}
+	q.cut()
+	return q
+}
+
+// joins says that a word often stands between two wishes.
+func joins(w []byte) bool { return string(w) == "and" || string(w) == "then" || string(w) == "also" }
+
+// cut finds the segments of the query, if it has more than one.
+func (q *parsed) cut() {
+	from := 0
+	for i, w := range q.words {
+		if w.gap && i-from >= segmentWords && len(q.segments) < maxSegments-1 {
+			q.segments = append(q.segments, segment{q.words[from:i]})
+			from = i
+		}
+	}
+	switch {
+	case len(q.segments) == 0:
+		return
+	case len(q.words)-from >= segmentWords:
+		q.segments = append(q.segments, segment{q.words[from:]})
+	default: // too little: it belongs to the one before
+		last := &q.segments[len(q.segments)-1]
+		last.words = q.words[from-len(last.words):]
+	}
+	if len(q.segments) == 1 {
+		q.segments = nil
+	}
+}
+
+func (q *parsed) part(s segment) string {
+	return q.text[s.words[0].from:s.words[len(s.words)-1].to]
+}
+
+// look finds the lists of the terms and what they weigh. The lock is held.
+func (x *Index) look(q *parsed) {
+	n := float64(x.count)
+	q.sum = 0
+	for i := range q.terms {
+		t := &q.terms[i]
+		t.weight = 0
+		if at, ok := x.terms[t.text]; ok {
+			t.postings, t.at, t.known = x.lists[at].postings, at, true
+		}
+		df := float64(len(t.postings))
+		t.weight = math.Log(1 + (n-df+0.5)/(df+0.5))
+		if x.rank.Rarity != 1 {
+			t.weight = math.Pow(t.weight, x.rank.Rarity)
+		}
+		if df == 0 { // a name or a number as often as a word
+			t.weight *= unknownWeight
+		}
+		q.sum += t.weight * x.repeat(t.count)
+	}
+}
+
+// unknownWeight is what a word counts that no document has, when it is said how
+// much of a query a document answers.
+const unknownWeight = 0.7
+
+func (x *Index) repeat(count int) float64 {
+	if count == 1 {
+		return 1
+	}
+	return math.Pow(float64(count), x.rank.Repeat)
+}
+
+// has says whether the document of a slot has the term, and where.
+func (t *queryTerm) has(slot uint32) (fields uint8, ok bool) {
+	i, ok := slices.BinarySearchFunc(t.postings, slot, func(p posting, s uint32) int { return int(p.slot) - int(s) })
+	if !ok {
+		return 0, false
+	}
+	return t.postings[i].fields, true
+}
