@@ -95,7 +95,7 @@ func retrieval(out *json.Encoder, files []string) error {
 		}
 	}
 	base := newBaseline(all)
-	missed := 0
+	missed, unsure := 0, 0
 	for _, set := range sets {
 		f := set.measure(base, all)
 		if found != nil {
@@ -107,12 +107,22 @@ func retrieval(out *json.Encoder, files []string) error {
 				missed++
 			}
 		}
+		if found != nil {
+			if n, ok := set.none(found); ok {
+				if err := out.Encode(n); err != nil {
+					return err
+				}
+				if !n.OK && len(sets) == 1 {
+					unsure++
+				}
+			}
+		}
 		if err := out.Encode(f); err != nil {
 			return err
 		}
 	}
-	if missed > 0 {
-		return fmt.Errorf("%d of %d sets gain less than they must: %w", missed, len(sets), errMissed)
+	if missed+unsure > 0 {
+		return fmt.Errorf("%d of %d sets gain less than they must, %d do not tell where no tool fits: %w", missed, len(sets), unsure, errMissed)
 	}
 	return nil
 }

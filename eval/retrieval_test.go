@@ -23,6 +23,9 @@ func TestRetrieval(t *testing.T) {
 	}{
 		{"the baseline sees names and descriptions", []string{tools, queries, "--baseline"}, 0, `"queries":2,"recall_5":50,"recall_10":50,"ndcg_10":50}`},
 		{"search sees arguments", []string{tools, queries}, 0, `"ndcg_10":100,"baseline":50,"gain":50,"ok":true}`},
+		{"where no tool fits", []string{tools, file(t,
+			`{"id":"1","query":"weather forecast in Paris","gold_tools":["x-1"],"candidates":["x-1"]}`,
+			`{"id":"2","query":"draw a triangle","gold_tools":[],"candidates":["x-1","x-2"]}`)}, 0, `"none":1,"some":1,"auc":1,"recognised":100,"lost":0,"ok":true}`},
 		{"one index for several", []string{tools, queries, tools, queries}, 0, `"tools":4`},
 		{"a file without its other", []string{tools}, 1, "got 1 files, want pairs"},
 		{"no file", nil, 1, "got 0 files, want pairs"},

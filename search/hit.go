@@ -61,8 +61,3 @@ func (p *parsed) reasons(e *entry) []Reason {
 	}
 	return reasons
 }
-
-// Fits is the least [Answer.Fit] at which a hit is likely to serve the query.
-const Fits = 0.5
-
-func fit(c *candidate) float64 { return c.fits }

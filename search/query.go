@@ -20,7 +20,6 @@ type parsed struct {
 	terms    []queryTerm
 	words    []queryWord
 	segments []segment
-	sum      float64 // of the terms' weights, also of those that no document has
 }
 
 // queryTerm is a word of the query, once.
@@ -112,7 +111,6 @@ func (q *parsed) part(s segment) string {
 // look finds the lists of the terms and what they weigh. The lock is held.
 func (x *Index) look(q *parsed) {
 	n := float64(x.count)
-	q.sum = 0
 	for i := range q.terms {
 		t := &q.terms[i]
 		t.weight = 0
@@ -124,16 +122,8 @@ func (x *Index) look(q *parsed) {
 		if x.rank.Rarity != 1 {
 			t.weight = math.Pow(t.weight, x.rank.Rarity)
 		}
-		if df == 0 { // a name or a number as often as a word
-			t.weight *= unknownWeight
-		}
-		q.sum += t.weight * x.repeat(t.count)
 	}
 }
-
-// unknownWeight is what a word counts that no document has, when it is said how
-// much of a query a document answers.
-const unknownWeight = 0.7
 
 func (x *Index) repeat(count int) float64 {
 	if count == 1 {

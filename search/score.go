@@ -19,7 +19,6 @@ type scratch struct {
 type candidate struct {
 	entry *entry
 	words float32 // its sum
-	fits  float64 // how much of the query it answers, from 0 to about 1
 	angle float64 // cosine of what it and the query mean
 	part  float64 // its score for the segment that it serves best
 	score float64

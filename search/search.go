@@ -73,6 +73,9 @@ func (x *Index) Search(ctx context.Context, q Query) Answer {
 	defer x.release(s)
 	found := x.rate(s, p, means, q)
 	x.answer(&a, found, p, q)
+	if len(found) > 0 {
+		a.Fit = x.fit(s, p, &found[0], means != nil)
+	}
 	return a
 }
 
@@ -93,7 +96,6 @@ func (x *Index) rate(s *scratch, p *parsed, means []*vector, q Query) []candidat
 	s.mark(p, p.words, true)
 	for i := range found {
 		c := &found[i]
-		c.fits = float64(c.words) / p.sum
 		c.score = x.score(c.words, most, s.covers(c.entry))
 		if means != nil {
 			c.angle = angle(means[0], c.entry.vector)
@@ -186,7 +188,6 @@ func (x *Index) answer(a *Answer, found []candidate, p *parsed, q Query) {
 		}
 		shown = append(shown, c.entry)
 		a.Hits = append(a.Hits, Hit{Document: c.entry.Document, Score: c.score, Angle: c.angle, Reasons: p.reasons(c.entry)})
-		a.Fit = max(a.Fit, fit(c))
 	}
 }
 
