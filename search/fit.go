@@ -12,19 +12,21 @@ const Fits = 0.18
 // query, and what both mean. How much of the query is left over does not count: who
 // asks says names, numbers and reasons that no tool has words for. The factors are
 // those of a logistic regression.
-func (x *Index) fit(s *scratch, p *parsed, c *candidate, meant bool) float64 {
+func (x *Index) fit(p *parsed, c *candidate, meant bool) float64 {
 	const own = 1<<InName | 1<<InDescription | 1<<InTags
-	said := 0.0
+	said, named := 0.0, 0
 	for i := range p.terms {
-		if fields, ok := p.terms[i].has(c.entry.slot); ok && fields&own != 0 {
+		fields, _ := p.terms[i].has(c.slot)
+		if fields&own != 0 {
 			said += p.terms[i].weight
+		}
+		if fields&(1<<InName) != 0 {
+			named++
 		}
 	}
 	said /= math.Log(float64(x.count) + 1)
-	s.mark(p, p.words, true)
-	covers := s.covers(c.entry)
-	s.mark(p, p.words, false)
-	angle := c.angle
+	covers := float64(named) / float64(max(x.names[c.slot], 1))
+	angle := float64(c.angle)
 	if !meant {
 		angle = 0.5 // as most are that serve
 	}

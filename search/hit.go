@@ -7,11 +7,11 @@ import (
 
 // Hit is a document that was found.
 type Hit struct {
-	Document Document
-	Score    float64 // to compare hits of one answer by
-	Angle    float64 // how near in meaning: 1 the same, 0 nothing in common
+	Document *Document // of the index: not to be changed
+	Score    float64   // to compare hits of one answer by
+	Angle    float64   // how near in meaning: 1 the same, 0 nothing in common
 	Reasons  []Reason
-	Alike    []Document // near copies of it that were found as well
+	Alike    []*Document // near copies of it that were found as well
 }
 
 // maxAlike is how many near copies are named.
@@ -19,45 +19,49 @@ const maxAlike = 5
 
 // Reason is a word of the query, and where the document has it.
 type Reason struct {
-	Word   string
-	Fields []Field
+	Word string
+	In   Fields
 }
+
+// Fields is a set of fields.
+type Fields uint8
+
+// Has says whether a field is in the set.
+func (f Fields) Has(field Field) bool { return f&(1<<field) != 0 }
 
 // Why says in a line why the document was found.
 func (h Hit) Why() string {
-	var parts []string
-	for f := range allFields {
+	var b strings.Builder
+	part := func(format string, args ...any) {
+		if b.Len() > 0 {
+			b.WriteString("; ")
+		}
+		fmt.Fprintf(&b, format, args...)
+	}
+	var before Fields
+	for f := range allFields { // each word where it weighs most
 		var words []string
 		for _, r := range h.Reasons {
-			if len(r.Fields) > 0 && r.Fields[0] == f { // where it weighs most
+			if r.In.Has(f) && r.In&before == 0 {
 				words = append(words, r.Word)
 			}
 		}
-		if len(words) > 0 {
-			parts = append(parts, fmt.Sprintf("%s: %s", f, strings.Join(words, " ")))
+		if before |= 1 << f; len(words) > 0 {
+			part("%s: %s", f, strings.Join(words, " "))
 		}
 	}
 	if h.Angle > 0 {
-		parts = append(parts, fmt.Sprintf("meaning %.2f", h.Angle))
+		part("meaning %.2f", h.Angle)
 	}
-	return strings.Join(parts, "; ")
+	return b.String()
 }
 
-// reasons are the query's words that a document has.
-func (p *parsed) reasons(e *entry) []Reason {
-	var reasons []Reason
+// reasons are the query's words that a document has, appended to what is there.
+func (p *parsed) reasons(all []Reason, slot uint32) []Reason {
 	for i := range p.terms {
-		mask, ok := p.terms[i].has(e.slot)
-		if !ok {
-			continue
+		if fields, ok := p.terms[i].has(slot); ok {
+			all = append(all, Reason{p.terms[i].word, Fields(fields)})
 		}
-		var fields []Field
-		for f := range allFields {
-			if mask&(1<<f) != 0 {
-				fields = append(fields, f)
-			}
-		}
-		reasons = append(reasons, Reason{p.terms[i].word, fields})
 	}
-	return reasons
+	return all
 }

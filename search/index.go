@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -27,6 +28,8 @@ type Index struct {
 	mu      sync.RWMutex // of what follows
 	entries []*entry     // by slot; nil: free
 	lengths []float32    // by slot, in words of weight 1
+	names   []uint8      // by slot: how many terms its name has
+	vectors directions   // by slot
 	free    []uint32     // slots
 	sources map[string]map[string]*entry
 	ids     map[string][]*entry
@@ -37,16 +40,14 @@ type Index struct {
 	count   int
 }
 
-// entry is a document in the index. It is never changed, but for its vector.
+// entry is a document in the index.
 type entry struct {
 	Document
 	slot     uint32
 	length   uint64
 	marks    uint64
-	nameKey  string   // its name's terms, sorted
-	name     []uint32 // the terms of its name
-	vector   *vector  // nil: not yet, or none
-	embedded bool     // it has the vector that it gets
+	nameKey  string // its name's terms, sorted
+	embedded bool   // it has the vector that it gets
 }
 
 // list is the documents that have a term, by slot.
@@ -141,6 +142,7 @@ func (x *Index) remove(gone []*change) {
 			touched[x.terms[t.text]] = true
 		}
 		x.entries[e.slot] = nil
+		x.vectors.put(e.slot, nil)
 		x.free = append(x.free, e.slot)
 		x.total -= e.length
 		x.count--
@@ -188,10 +190,8 @@ func (x *Index) add(came []*change) {
 				touched[at] = true
 			}
 			l.postings = append(l.postings, posting{e.slot, float32(t.weight) / unit, t.fields})
-			if t.fields&(1<<InName) != 0 {
-				e.name = append(e.name, at)
-			}
 		}
+		x.names[e.slot] = uint8(min(len(c.name), math.MaxUint8)) //nolint:gosec // it is bounded
 		slices.Sort(c.name)
 		e.nameKey = strings.Join(c.name, " ")
 	}
@@ -207,7 +207,7 @@ func (x *Index) slot() uint32 {
 		x.free = x.free[:n-1]
 		return s
 	}
-	x.entries, x.lengths = append(x.entries, nil), append(x.lengths, 0)
+	x.entries, x.lengths, x.names = append(x.entries, nil), append(x.lengths, 0), append(x.names, 0)
 	return uint32(len(x.entries) - 1) //nolint:gosec // there is no memory for 2^32 documents
 }
 

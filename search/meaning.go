@@ -71,25 +71,52 @@ func quantise(v []float32) *vector {
 	return q
 }
 
-// angle is the cosine of the angle between two vectors.
-func angle(a, b *vector) float64 {
-	if a == nil || b == nil || len(a.numbers) != len(b.numbers) {
+// directions are the vectors of all documents, side by side.
+type directions struct {
+	dims    int       // as many as the first has
+	numbers []int8    // dims for each slot
+	scales  []float32 // by slot; 0: it has none
+}
+
+// put keeps the vector of a slot; nil, or one of another length: it has none.
+func (d *directions) put(slot uint32, v *vector) {
+	if v == nil || d.dims != 0 && len(v.numbers) != d.dims {
+		if int(slot) < len(d.scales) {
+			d.scales[slot] = 0
+		}
+		return
+	}
+	d.dims = len(v.numbers)
+	if n := int(slot) + 1; n > len(d.scales) {
+		d.scales = append(d.scales, make([]float32, n-len(d.scales))...)
+		d.numbers = append(d.numbers, make([]int8, n*d.dims-len(d.numbers))...)
+	}
+	copy(d.numbers[int(slot)*d.dims:], v.numbers)
+	d.scales[slot] = v.scale
+}
+
+func (d *directions) has(slot uint32) bool { return int(slot) < len(d.scales) && d.scales[slot] != 0 }
+
+// angle is the cosine of the angle between a vector and that of a slot; 0 if there
+// is none.
+func (d *directions) angle(v *vector, slot uint32) float64 {
+	if v == nil || len(v.numbers) != d.dims || !d.has(slot) {
 		return 0
 	}
-	x, y := a.numbers, b.numbers[:len(a.numbers)]
+	x := v.numbers
+	y := d.numbers[int(slot)*d.dims:][:len(x)]
 	var s0, s1, s2, s3 int32
-	i := 0
-	for ; i+4 <= len(x); i += 4 {
-		p, q := x[i:i+4:i+4], y[i:i+4:i+4]
-		s0 += int32(p[0]) * int32(q[0])
-		s1 += int32(p[1]) * int32(q[1])
-		s2 += int32(p[2]) * int32(q[2])
-		s3 += int32(p[3]) * int32(q[3])
+	for len(x) >= 4 && len(y) >= 4 {
+		s0 += int32(x[0]) * int32(y[0])
+		s1 += int32(x[1]) * int32(y[1])
+		s2 += int32(x[2]) * int32(y[2])
+		s3 += int32(x[3]) * int32(y[3])
+		x, y = x[4:], y[4:]
 	}
-	for ; i < len(x); i++ {
+	for i := range x {
 		s0 += int32(x[i]) * int32(y[i])
 	}
-	return float64(float32(s0+s1+s2+s3) * a.scale * b.scale)
+	return float64(float32(s0+s1+s2+s3) * v.scale * d.scales[slot])
 }
 
 // embed gives vectors to the documents that have none yet. The lock of changes is
@@ -130,7 +157,8 @@ func (x *Index) embed(ctx context.Context) error {
 		}
 		x.mu.Lock()
 		for i, e := range batch {
-			e.vector, e.embedded = made[i], true
+			x.vectors.put(e.slot, made[i])
+			e.embedded = true
 		}
 		x.mu.Unlock()
 	}

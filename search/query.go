@@ -27,8 +27,6 @@ type queryTerm struct {
 	text     string
 	word     string // as it was first written, in small letters
 	count    int
-	at       uint32 // of its list, if it is known
-	known    bool
 	postings []posting
 	weight   float64 // its idf
 }
@@ -46,29 +44,31 @@ type segment struct {
 }
 
 func parse(text string) *parsed {
-	q := &parsed{text: strings.ToValidUTF8(text[:min(len(text), maxQuery)], " ")}
-	at := make(map[string]int)
-	s := scanner{text: q.text, join: true}
+	q := &parsed{
+		text:  strings.ToValidUTF8(text[:min(len(text), maxQuery)], " "),
+		terms: make([]queryTerm, 0, 16), words: make([]queryWord, 0, 16),
+	}
+	s := scanner{text: q.text, join: true, word: make([]byte, 0, maxWord)}
+	var plain [maxWord + 8]byte // the word before it is cut
 	gap := false
 	for s.next() {
 		gap = gap || s.gap || joins(s.word)
 		if stopped(s.word) {
 			continue
 		}
-		word := string(s.word)
-		w := stem(s.word)
-		i, ok := at[string(w)]
-		if !ok {
+		word := append(plain[:0], s.word...)
+		term := stem(s.word)
+		i := slices.IndexFunc(q.terms, func(t queryTerm) bool { return t.text == string(term) })
+		if i < 0 {
 			if len(q.terms) == maxTerms {
 				break
 			}
 			i = len(q.terms)
-			term := word
-			if string(w) != word {
-				term = string(w)
+			t := queryTerm{word: string(word)}
+			if t.text = t.word; t.text != string(term) {
+				t.text = string(term)
 			}
-			at[term] = i
-			q.terms = append(q.terms, queryTerm{text: term, word: word})
+			q.terms = append(q.terms, t)
 		}
 		q.terms[i].count++
 		q.words = append(q.words, queryWord{i, s.from, s.at, gap})
@@ -115,7 +115,7 @@ func (x *Index) look(q *parsed) {
 		t := &q.terms[i]
 		t.weight = 0
 		if at, ok := x.terms[t.text]; ok {
-			t.postings, t.at, t.known = x.lists[at].postings, at, true
+			t.postings = x.lists[at].postings
 		}
 		df := float64(len(t.postings))
 		t.weight = math.Log(1 + (n-df+0.5)/(df+0.5))

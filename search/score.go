@@ -8,21 +8,25 @@ import (
 // scratch is the memory of one search, kept for the next.
 type scratch struct {
 	sums    []float32 // by slot; all zero between searches
+	named   []uint8   // by slot: how many terms of its name were counted; as sums
+	wanted  []bool    // by slot: it is a candidate; all false between searches
 	touched []uint32  // slots whose sum is not zero
-	marked  []bool    // terms of the query, by place; all false between searches
-	counts  []uint32
+	counts  [buckets]uint32
 	found   []candidate
-	parts   []candidate
+	edge    []candidate
 }
 
 // candidate is a document that may be an answer.
 type candidate struct {
-	entry *entry
+	slot  uint32
 	words float32 // its sum
-	angle float64 // cosine of what it and the query mean
-	part  float64 // its score for the segment that it serves best
-	score float64
+	angle float32 // cosine of what it and the query mean
+	score float32
+	part  float32 // its score for the segment that it serves best
 }
+
+// buckets are how finely sums are told apart when the best are taken.
+const buckets = 256
 
 func (x *Index) scratch() *scratch {
 	s, ok := x.pool.Get().(*scratch)
@@ -30,131 +34,159 @@ func (x *Index) scratch() *scratch {
 		s = new(scratch)
 	}
 	if n := len(x.entries); len(s.sums) < n {
-		s.sums = make([]float32, n+n/8)
-	}
-	if n := len(x.lists); len(s.marked) < n {
-		s.marked = make([]bool, n+n/8)
+		s.sums, s.named, s.wanted = make([]float32, n+n/8), make([]uint8, n+n/8), make([]bool, n+n/8)
 	}
 	return s
 }
 
 func (x *Index) release(s *scratch) {
 	s.forget()
-	clear(s.found[:cap(s.found)])
 	x.pool.Put(s)
 }
 
 func (s *scratch) forget() {
 	for _, slot := range s.touched {
-		s.sums[slot] = 0
+		s.sums[slot], s.named[slot] = 0, 0
 	}
 	s.touched = s.touched[:0]
 }
 
+// saturation is what a length costs: a fixed part, and one for each word.
+func (x *Index) saturation() (fixed, perWord float32) {
+	average := max(float32(float64(x.total)/unit/float64(max(x.count, 1))), 1e-3)
+	return float32(x.rank.Saturation * (1 - x.rank.Length)), float32(x.rank.Saturation*x.rank.Length) / average
+}
+
 // tally counts a term for all documents that have it.
 func (x *Index) tally(s *scratch, t *queryTerm, weight float64) {
-	average := float32(1)
-	if x.count > 0 {
-		average = max(float32(float64(x.total)/unit/float64(x.count)), 1e-3)
-	}
-	fixed := float32(x.rank.Saturation * (1 - x.rank.Length))
-	perWord := float32(x.rank.Saturation*x.rank.Length) / average
+	fixed, perWord := x.saturation()
 	w := float32(weight)
-	for _, p := range t.postings {
-		sum := s.sums[p.slot]
+	sums, named, lengths, touched := s.sums, s.named, x.lengths, s.touched
+	for i := range t.postings {
+		p := &t.postings[i]
+		sum := sums[p.slot]
 		if sum == 0 {
-			s.touched = append(s.touched, p.slot)
+			touched = append(touched, p.slot)
 		}
-		s.sums[p.slot] = sum + w*p.weight/(p.weight+fixed+perWord*x.lengths[p.slot])
+		sums[p.slot] = sum + w*p.weight/(p.weight+fixed+perWord*lengths[p.slot])
+		named[p.slot] += p.fields & (1 << InName)
 	}
+	s.touched = touched
+}
+
+// tallyWanted counts a term for those that are candidates.
+func (x *Index) tallyWanted(s *scratch, t *queryTerm, weight float64) {
+	fixed, perWord := x.saturation()
+	w := float32(weight)
+	for i := range t.postings {
+		if p := &t.postings[i]; s.wanted[p.slot] {
+			s.sums[p.slot] += w * p.weight / (p.weight + fixed + perWord*x.lengths[p.slot])
+			s.named[p.slot] += p.fields & (1 << InName)
+		}
+	}
+}
+
+// covers is how much of a document's name the counted terms are.
+func (x *Index) covers(s *scratch, slot uint32) float32 {
+	return float32(s.named[slot]) / float32(max(x.names[slot], 1))
 }
 
 // best are the documents with the highest sums, at most n, that only lets pass.
 // Which they are does not depend on slots.
 func (x *Index) best(s *scratch, n int, only func(*Document) bool) []candidate {
-	const buckets = 512
-	most := float32(0)
 	if only != nil {
 		kept := s.touched[:0]
 		for _, slot := range s.touched {
 			if only(&x.entries[slot].Document) {
 				kept = append(kept, slot)
 			} else {
-				s.sums[slot] = 0
+				s.sums[slot], s.named[slot] = 0, 0
 			}
 		}
 		s.touched = kept
 	}
+	scale, edge, above := float32(0), -1, 0
+	if len(s.touched) > n {
+		scale, edge, above = s.divide(n)
+	}
+	found, last := s.found[:0], s.edge[:0]
 	for _, slot := range s.touched {
-		most = max(most, s.sums[slot])
-	}
-	found := s.found[:0]
-	if len(s.touched) <= n {
-		for _, slot := range s.touched {
-			found = append(found, candidate{entry: x.entries[slot], words: s.sums[slot]})
-		}
-		s.found = found
-		return found
-	}
-	if s.counts == nil {
-		s.counts = make([]uint32, buckets)
-	}
-	clear(s.counts)
-	scale := (buckets - 1) / most
-	for _, slot := range s.touched {
-		s.counts[uint32(s.sums[slot]*scale)]++
-	}
-	edge, above := buckets-1, 0 // the bucket that not all of can be taken of
-	for above+int(s.counts[edge]) <= n {
-		above += int(s.counts[edge])
-		edge--
-	}
-	parts := s.parts[:0]
-	for _, slot := range s.touched {
-		c := candidate{entry: x.entries[slot], words: s.sums[slot]}
-		switch b := int(c.words * scale); {
+		sum := s.sums[slot]
+		switch b := int(sum * scale); {
 		case b > edge:
-			found = append(found, c)
+			found = append(found, candidate{slot: slot, words: sum})
 		case b == edge:
-			parts = append(parts, c)
+			last = append(last, candidate{slot: slot, words: sum})
 		}
 	}
-	slices.SortFunc(parts, func(a, b candidate) int {
-		if n := cmp.Compare(b.words, a.words); n != 0 {
-			return n
-		}
-		return compareEntries(a.entry, b.entry)
-	})
-	found = append(found, parts[:n-above]...)
-	clear(parts)
-	s.found, s.parts = found, parts
+	slices.SortFunc(last, func(a, b candidate) int { return x.compare(a.words, a.slot, b.words, b.slot) })
+	found = append(found, last[:min(len(last), n-above)]...)
+	s.found, s.edge = found, last
 	return found
 }
 
-// compareEntries orders documents that are as good as each other.
-func compareEntries(a, b *entry) int {
-	return cmp.Or(cmp.Compare(a.id(), b.id()), cmp.Compare(a.Source, b.Source))
+// divide finds the bucket of sums of which only a part belongs to the n best, and how
+// many are above it.
+func (s *scratch) divide(n int) (scale float32, edge, above int) {
+	most := float32(0)
+	for _, slot := range s.touched {
+		most = max(most, s.sums[slot])
+	}
+	clear(s.counts[:])
+	scale = (buckets - 1) / most
+	for _, slot := range s.touched {
+		s.counts[uint8(s.sums[slot]*scale)]++
+	}
+	for edge = buckets - 1; above+int(s.counts[edge]) <= n; edge-- {
+		above += int(s.counts[edge])
+	}
+	return scale, edge, above
 }
 
-// mark notes which terms the query has, or one of its segments.
-func (s *scratch) mark(p *parsed, words []queryWord, on bool) {
-	for _, w := range words {
-		if t := &p.terms[w.term]; t.known {
-			s.marked[t.at] = on
-		}
+// compare orders documents by their scores, the best first, and those that are as
+// good as each other by what they are called.
+func (x *Index) compare(a float32, aSlot uint32, b float32, bSlot uint32) int {
+	switch {
+	case a > b:
+		return -1
+	case a < b:
+		return 1
 	}
+	d, e := x.entries[aSlot], x.entries[bSlot]
+	return cmp.Or(cmp.Compare(d.id(), e.id()), cmp.Compare(d.Source, e.Source))
 }
 
-// covers is how much of a document's name the marked terms are.
-func (s *scratch) covers(e *entry) float64 {
-	if len(e.name) == 0 {
-		return 0
-	}
-	n := 0
-	for _, at := range e.name {
-		if s.marked[at] {
-			n++
+// first puts the n best candidates first, in order.
+func (x *Index) first(found []candidate, n int) []candidate {
+	if len(found) > n { // a heap of the n best so far, the worst of them at its top
+		top := found[:n]
+		for i := n/2 - 1; i >= 0; i-- {
+			x.sink(top, i)
 		}
+		for i := n; i < len(found); i++ {
+			if x.compare(found[i].score, found[i].slot, top[0].score, top[0].slot) < 0 {
+				top[0], found[i] = found[i], top[0]
+				x.sink(top, 0)
+			}
+		}
+		found = top
 	}
-	return float64(n) / float64(len(e.name))
+	slices.SortFunc(found, func(a, b candidate) int { return x.compare(a.score, a.slot, b.score, b.slot) })
+	return found
+}
+
+func (x *Index) sink(heap []candidate, i int) {
+	for {
+		worst := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(heap); child++ {
+			if x.compare(heap[child].score, heap[child].slot, heap[worst].score, heap[worst].slot) > 0 {
+				worst = child
+			}
+		}
+		if worst == i {
+			return
+		}
+		heap[i], heap[worst] = heap[worst], heap[i]
+		i = worst
+	}
 }

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -38,9 +37,11 @@ const (
 // How many documents are ordered by more than words, and when words find so little
 // that all are.
 const (
-	reranked   = 400
-	smallIndex = 1_000
-	fewHits    = 20
+	reranked        = 400
+	rerankedByWords = 100
+	smallIndex      = 1_000
+	fewHits         = 20
+	spare           = 20
 )
 
 // Search finds documents. It takes any text, and answers with no hits if there is
@@ -72,9 +73,11 @@ func (x *Index) Search(ctx context.Context, q Query) Answer {
 	s := x.scratch()
 	defer x.release(s)
 	found := x.rate(s, p, means, q)
+	// Some more than are shown: near copies take no places.
+	found = x.first(found, 2*q.Limit+spare)
 	x.answer(&a, found, p, q)
 	if len(found) > 0 {
-		a.Fit = x.fit(s, p, &found[0], means != nil)
+		a.Fit = x.fit(p, &found[0], means != nil)
 	}
 	return a
 }
@@ -85,7 +88,11 @@ func (x *Index) rate(s *scratch, p *parsed, means []*vector, q Query) []candidat
 	for i := range p.terms {
 		x.tally(s, &p.terms[i], p.terms[i].weight*x.repeat(p.terms[i].count))
 	}
-	found := x.best(s, max(reranked, q.Limit), q.Only)
+	n := reranked
+	if means == nil {
+		n = rerankedByWords
+	}
+	found := x.best(s, max(n, 2*q.Limit+spare), q.Only)
 	if means != nil && (x.count <= smallIndex || len(found) < fewHits) {
 		found = x.others(s, found, q.Only)
 	}
@@ -93,72 +100,74 @@ func (x *Index) rate(s *scratch, p *parsed, means []*vector, q Query) []candidat
 	for i := range found {
 		most = max(most, found[i].words)
 	}
-	s.mark(p, p.words, true)
 	for i := range found {
 		c := &found[i]
-		c.score = x.score(c.words, most, s.covers(c.entry))
+		c.score = x.score(s, c.slot, most)
 		if means != nil {
-			c.angle = angle(means[0], c.entry.vector)
-			c.score += x.rank.Meaning * c.angle
+			c.angle = float32(x.vectors.angle(means[0], c.slot))
+			c.score += float32(x.rank.Meaning) * c.angle
 		}
 	}
-	s.mark(p, p.words, false)
 	if len(p.segments) > 0 && x.rank.Segments > 0 {
 		x.rateSegments(s, p, means, found)
 	}
 	return found
 }
 
-func (x *Index) score(words, most float32, covers float64) float64 {
+// score is that by words, compared with the most that any document has.
+func (x *Index) score(s *scratch, slot uint32, most float32) float32 {
 	if most == 0 {
 		return 0
 	}
-	return float64(words/most) + x.rank.Coverage*covers
+	return s.sums[slot]/most + float32(x.rank.Coverage)*x.covers(s, slot)
 }
 
 // rateSegments mixes into each score how well the document serves the segment that
 // it serves best.
 func (x *Index) rateSegments(s *scratch, p *parsed, means []*vector, found []candidate) {
+	counts := make([]int, len(p.terms))
+	s.forget()
 	for i := range found {
-		found[i].part = 0
+		s.wanted[found[i].slot] = true
 	}
 	for n, part := range p.segments {
-		s.forget()
-		counts := make(map[int]int, len(part.words))
+		clear(counts)
 		for _, w := range part.words {
 			counts[w.term]++
 		}
-		for i := range p.terms { // in one order, so that sums are the same each time
-			if c := counts[i]; c > 0 {
-				x.tally(s, &p.terms[i], p.terms[i].weight*x.repeat(c))
+		for i, count := range counts {
+			if count > 0 {
+				x.tallyWanted(s, &p.terms[i], p.terms[i].weight*x.repeat(count))
 			}
 		}
 		most := float32(0)
 		for i := range found {
-			most = max(most, s.sums[found[i].entry.slot])
+			most = max(most, s.sums[found[i].slot])
 		}
-		s.mark(p, part.words, true)
 		for i := range found {
 			c := &found[i]
-			score := x.score(s.sums[c.entry.slot], most, s.covers(c.entry))
+			score := x.score(s, c.slot, most)
 			if means != nil {
-				score += x.rank.Meaning * angle(means[n+1], c.entry.vector)
+				score += float32(x.rank.Meaning * x.vectors.angle(means[n+1], c.slot))
 			}
 			c.part = max(c.part, score)
+			s.sums[c.slot], s.named[c.slot] = 0, 0
 		}
-		s.mark(p, part.words, false)
 	}
+	share := float32(x.rank.Segments)
 	for i := range found {
 		c := &found[i]
-		c.score += x.rank.Segments * (c.part - c.score)
+		c.score += share * (c.part - c.score)
+		s.wanted[c.slot] = false
 	}
 }
 
 // others adds the documents that have none of the words.
 func (x *Index) others(s *scratch, found []candidate, only func(*Document) bool) []candidate {
-	for _, e := range x.entries {
-		if e != nil && e.vector != nil && s.sums[e.slot] == 0 && (only == nil || only(&e.Document)) {
-			found = append(found, candidate{entry: e})
+	for slot, e := range x.entries {
+		slot := uint32(slot) //nolint:gosec // as slots are
+		if e != nil && x.vectors.has(slot) && s.sums[slot] == 0 && (only == nil || only(&e.Document)) {
+			found = append(found, candidate{slot: slot})
 		}
 	}
 	s.found = found
@@ -168,26 +177,25 @@ func (x *Index) others(s *scratch, found []candidate, only func(*Document) bool)
 // answer takes the best of the candidates. Near copies of one that is there stand
 // with it instead of taking the places of others.
 func (x *Index) answer(a *Answer, found []candidate, p *parsed, q Query) {
-	slices.SortFunc(found, func(a, b candidate) int {
-		if n := cmp.Compare(b.score, a.score); n != 0 {
-			return n
-		}
-		return compareEntries(a.entry, b.entry)
-	})
-	var shown []*entry
+	shown := make([]*entry, 0, q.Limit)
+	a.Hits = make([]Hit, 0, min(q.Limit, len(found)))
+	var reasons []Reason // of all hits
 	for i := range found {
 		c := &found[i]
-		if of := slices.IndexFunc(shown, func(e *entry) bool { return alike(e, c.entry) }); of >= 0 {
+		e := x.entries[c.slot]
+		if of := slices.IndexFunc(shown, func(f *entry) bool { return alike(f, e) }); of >= 0 {
 			if len(a.Hits[of].Alike) < maxAlike {
-				a.Hits[of].Alike = append(a.Hits[of].Alike, c.entry.Document)
+				a.Hits[of].Alike = append(a.Hits[of].Alike, &e.Document)
 			}
 			continue
 		}
 		if len(a.Hits) == q.Limit {
 			break
 		}
-		shown = append(shown, c.entry)
-		a.Hits = append(a.Hits, Hit{Document: c.entry.Document, Score: c.score, Angle: c.angle, Reasons: p.reasons(c.entry)})
+		shown = append(shown, e)
+		from := len(reasons)
+		reasons = p.reasons(reasons, c.slot)
+		a.Hits = append(a.Hits, Hit{Document: &e.Document, Score: float64(c.score), Angle: float64(c.angle), Reasons: reasons[from:len(reasons):len(reasons)]})
 	}
 }
 
@@ -207,7 +215,7 @@ func (x *Index) selected(names string, q Query) Answer {
 		had := len(a.Hits)
 		for _, e := range x.ids[name] {
 			if q.Only == nil || q.Only(&e.Document) {
-				a.Hits = append(a.Hits, Hit{Document: e.Document, Score: 1})
+				a.Hits = append(a.Hits, Hit{Document: &e.Document, Score: 1})
 				a.Fit = 1
 			}
 		}

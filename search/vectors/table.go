@@ -12,6 +12,7 @@ type table struct {
 	words   string
 	starts  []uint32  // of each word, and the end of the last
 	weights []float32 // what each word's numbers are multiplied with
+	begins  []uint32  // of each bucket, in words
 	numbers string    // dims bytes for each word
 	dims    int
 }
@@ -36,6 +37,13 @@ func open(file string) *table {
 		t.starts[i+1] = t.starts[i] + uint32(lengths[i])
 		t.weights[i] = math.Float32frombits(uint32(number(factors[4*i:]))) //nolint:gosec // four bytes
 	}
+	t.begins = make([]uint32, letters*letters+1)
+	for i := range count {
+		t.begins[bucket(t.word(i))+1]++
+	}
+	for i := range letters * letters {
+		t.begins[i+1] += t.begins[i]
+	}
 	return t
 }
 
@@ -46,9 +54,32 @@ func (t *table) word(at int) string { return t.words[t.starts[at]:t.starts[at+1]
 // find is where a word is in the table: as it is written, or without an s at its
 // end.
 func (t *table) find(word string) (at int, ok bool) {
-	at, ok = sort.Find(len(t.weights), func(i int) int { return cmp.Compare(word, t.word(i)) })
-	if n := len(word) - 1; !ok && n > 3 && word[n] == 's' {
-		at, ok = sort.Find(len(t.weights), func(i int) int { return cmp.Compare(word[:n], t.word(i)) })
+	if at, ok = t.look(word); !ok && len(word) > 4 && word[len(word)-1] == 's' {
+		return t.look(word[:len(word)-1])
 	}
 	return at, ok
+}
+
+func (t *table) look(word string) (at int, ok bool) {
+	b := bucket(word)
+	from, to := int(t.begins[b]), int(t.begins[b+1])
+	at, ok = sort.Find(to-from, func(i int) int { return cmp.Compare(word, t.word(from+i)) })
+	return from + at, ok
+}
+
+const letters = 28
+
+// bucket is where words begin that have the same first two letters. Buckets are in
+// the order of the words; what is no small letter stands before or after them.
+func bucket(word string) int {
+	at := func(i int) int {
+		switch {
+		case i >= len(word) || word[i] < 'a':
+			return 0
+		case word[i] > 'z':
+			return letters - 1
+		}
+		return int(word[i]-'a') + 1
+	}
+	return at(0)*letters + at(1)
 }
