@@ -12,6 +12,7 @@ type scratch struct {
 	wanted  []bool    // by slot: it is a candidate; all false between searches
 	touched []uint32  // slots whose sum is not zero
 	counts  [buckets]uint32
+	order   []weighed
 	found   []candidate
 	edge    []candidate
 }
@@ -23,6 +24,12 @@ type candidate struct {
 	angle float32 // cosine of what it and the query mean
 	score float32
 	part  float32 // its score for the segment that it serves best
+}
+
+// weighed is a term with what it counts in the query.
+type weighed struct {
+	*queryTerm
+	weight float64
 }
 
 // buckets are how finely sums are told apart when the best are taken.
@@ -41,6 +48,7 @@ func (x *Index) scratch() *scratch {
 
 func (x *Index) release(s *scratch) {
 	s.forget()
+	clear(s.order)
 	x.pool.Put(s)
 }
 
@@ -55,6 +63,50 @@ func (s *scratch) forget() {
 func (x *Index) saturation() (fixed, perWord float32) {
 	average := max(float32(float64(x.total)/unit/float64(max(x.count, 1))), 1e-3)
 	return float32(x.rank.Saturation * (1 - x.rank.Length)), float32(x.rank.Saturation*x.rank.Length) / average
+}
+
+// tallyAll counts all terms, the rare ones first. Once the terms that are left weigh
+// less together than the worst of the n best has already, documents that have none
+// of the others cannot be among these, and are passed over.
+func (x *Index) tallyAll(s *scratch, p *parsed, n int, filtered bool) {
+	left := 0.0
+	order := s.order[:0]
+	for i := range p.terms {
+		if t := &p.terms[i]; len(t.postings) > 0 {
+			weight := t.weight * x.repeat(t.count)
+			order = append(order, weighed{t, weight})
+			left += weight
+		}
+	}
+	s.order = order
+	slices.SortStableFunc(order, func(a, b weighed) int { return cmp.Compare(b.weight, a.weight) })
+	least, next := 0.0, 4*n
+	for _, t := range order {
+		if !filtered && len(s.touched) >= next {
+			scale, edge, _ := s.divide(n)
+			least, next = float64(float32(edge)/scale), 2*len(s.touched)
+		}
+		if left < 0.999*least { // sums are rounded
+			x.tallyKnown(s, t.queryTerm, t.weight)
+		} else {
+			x.tally(s, t.queryTerm, t.weight)
+		}
+		left -= t.weight
+	}
+}
+
+// tallyKnown counts a term for the documents that have another one.
+func (x *Index) tallyKnown(s *scratch, t *queryTerm, weight float64) {
+	fixed, perWord := x.saturation()
+	w := float32(weight)
+	sums, named, lengths := s.sums, s.named, x.lengths
+	for i := range t.postings {
+		p := &t.postings[i]
+		if sum := sums[p.slot]; sum != 0 {
+			sums[p.slot] = sum + w*p.weight/(p.weight+fixed+perWord*lengths[p.slot])
+			named[p.slot] += p.fields & (1 << InName)
+		}
+	}
 }
 
 // tally counts a term for all documents that have it.

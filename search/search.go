@@ -85,14 +85,13 @@ func (x *Index) Search(ctx context.Context, q Query) Answer {
 // rate finds candidates and scores them. The lock is held.
 func (x *Index) rate(s *scratch, p *parsed, means []*vector, q Query) []candidate {
 	x.look(p)
-	for i := range p.terms {
-		x.tally(s, &p.terms[i], p.terms[i].weight*x.repeat(p.terms[i].count))
-	}
 	n := reranked
 	if means == nil {
 		n = rerankedByWords
 	}
-	found := x.best(s, max(n, 2*q.Limit+spare), q.Only)
+	n = max(n, 2*q.Limit+spare)
+	x.tallyAll(s, p, n, q.Only != nil)
+	found := x.best(s, n, q.Only)
 	if means != nil && (x.count <= smallIndex || len(found) < fewHits) {
 		found = x.others(s, found, q.Only)
 	}
