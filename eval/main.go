@@ -6,7 +6,7 @@
 //	go run ./eval json-suite FILE
 //	go run ./eval schemas FILE
 //	go run ./eval bfcl TOOLS CALLS
-//	go run ./eval retrieval TOOLS QUERIES [TOOLS QUERIES]... [--baseline]
+//	go run ./eval retrieval TOOLS QUERIES [TOOLS QUERIES]... [--baseline] [--without=IDEA]...
 //	go run ./eval shell FILE
 //	go run ./eval injections FILE
 //	go run ./eval pii FILE
@@ -41,7 +41,7 @@ func programs() []program {
 		{"json-suite", "FILE", jsonSuite},
 		{"schemas", "FILE", schemas},
 		{"bfcl", "TOOLS CALLS", bfcl},
-		{"retrieval", "TOOLS QUERIES [TOOLS QUERIES]... [--baseline]", retrieval},
+		{"retrieval", "TOOLS QUERIES [TOOLS QUERIES]... [--baseline] [--without=IDEA]...", retrieval},
 		{"shell", "FILE", shellCommands},
 		{"injections", "FILE", injections},
 		{"flow", "LABELS SEQUENCES", flows},

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -66,13 +67,25 @@ func (s *retrievalSet) wantedGain(joint bool) float64 {
 }
 
 // retrieval measures how well queries find their tools. Several pairs of files
-// share one index over all their tools.
+// share one index over all their tools. What one idea of the search is worth shows
+// when it is left out.
 func retrieval(out *json.Encoder, files []string) error {
 	plain := false
+	index := withVectors()
+	var unknown string
 	files = slices.DeleteFunc(slices.Clone(files), func(a string) bool {
-		plain = plain || a == "--baseline"
-		return a == "--baseline"
+		idea, without := strings.CutPrefix(a, "--without=")
+		switch {
+		case a == "--baseline":
+			plain = true
+		case without && !leaveOut(index, idea):
+			unknown = idea
+		}
+		return without || a == "--baseline"
 	})
+	if unknown != "" {
+		return fmt.Errorf("--without: got %q, want one of %s", unknown, strings.Join(slices.Sorted(maps.Keys(ideas())), ", "))
+	}
 	if len(files) == 0 || len(files)%2 != 0 {
 		return fmt.Errorf("got %d files, want pairs of TOOLS and QUERIES", len(files))
 	}
@@ -90,7 +103,7 @@ func retrieval(out *json.Encoder, files []string) error {
 	var found *finder
 	if !plain {
 		var err error
-		if found, err = newFinder(all, withVectors()); err != nil {
+		if found, err = newFinder(all, index); err != nil {
 			return err
 		}
 	}

@@ -45,6 +45,37 @@ func (f *finder) rank(query string) []int {
 // withVectors is an index that ships with the program.
 func withVectors() *search.Index { return &search.Index{Embedder: vectors.Embedder()} }
 
+// ideas are what can be left out of the search.
+func ideas() map[string]func(*search.Ranking) {
+	return map[string]func(*search.Ranking){
+		"fields":    func(r *search.Ranking) { r.Name, r.Arguments, r.ArgumentTexts, r.Source, r.About = 1, 1, 1, 1, 1 },
+		"arguments": func(r *search.Ranking) { r.Arguments, r.ArgumentTexts = 0, 0 },
+		"sources":   func(r *search.Ranking) { r.Source, r.About = 0, 0 },
+		"length":    func(r *search.Ranking) { r.Length = 0 },
+		"repeat":    func(r *search.Ranking) { r.Repeat = 1 },
+		"coverage":  func(r *search.Ranking) { r.Coverage = 0 },
+		"segments":  func(r *search.Ranking) { r.Segments = 0 },
+		"meaning":   nil,
+	}
+}
+
+// leaveOut takes an idea out of an index; false: there is none of this name.
+func leaveOut(index *search.Index, idea string) bool {
+	change, ok := ideas()[idea]
+	if !ok {
+		return false
+	}
+	if change == nil {
+		index.Embedder = nil
+		return true
+	}
+	if index.Ranking == (search.Ranking{}) {
+		index.Ranking = search.DefaultRanking()
+	}
+	change(&index.Ranking)
+	return true
+}
+
 func (t *retrievalTool) document(place int) search.Document {
 	d := search.Document{ID: strconv.Itoa(place), Name: t.Name, Description: t.Description, About: t.ServerDescription}
 	schema := t.InputSchema

@@ -27,6 +27,8 @@ func TestRetrieval(t *testing.T) {
 			`{"id":"1","query":"weather forecast in Paris","gold_tools":["x-1"],"candidates":["x-1"]}`,
 			`{"id":"2","query":"draw a triangle","gold_tools":[],"candidates":["x-1","x-2"]}`)}, 0, `"none":1,"some":1,"auc":1,"recognised":100,"lost":0,"ok":true}`},
 		{"one index for several", []string{tools, queries, tools, queries}, 0, `"tools":4`},
+		{"without arguments and meaning", []string{tools, queries, "--without=arguments", "--without=meaning"}, 0, `"ndcg_10":50,"baseline":50,"ok":true}`},
+		{"without what it has not", []string{tools, queries, "--without=magic"}, 1, `got "magic", want one of arguments, coverage`},
 		{"a file without its other", []string{tools}, 1, "got 1 files, want pairs"},
 		{"no file", nil, 1, "got 0 files, want pairs"},
 		{"a set that gains too little", []string{file(t, `{"id":"bfcl-1","name":"f","description":"weather"}`), file(t, `{"id":"1","query":"weather","gold_tools":["bfcl-1"]}`)}, 1, "1 of 1 sets gain less"},

@@ -11,6 +11,7 @@ type scratch struct {
 	named   []uint8   // by slot: how many terms of its name were counted; as sums
 	wanted  []bool    // by slot: it is a candidate; all false between searches
 	touched []uint32  // slots whose sum is not zero
+	slots   []uint32
 	counts  [buckets]uint32
 	order   []weighed
 	found   []candidate
@@ -67,8 +68,9 @@ func (x *Index) saturation() (fixed, perWord float32) {
 
 // tallyAll counts all terms, the rare ones first. Once the terms that are left weigh
 // less together than the worst of the n best has already, documents that have none
-// of the others cannot be among these, and are passed over.
-func (x *Index) tallyAll(s *scratch, p *parsed, n int, filtered bool) {
+// of the others cannot be among these, and are passed over. It returns a sum that
+// the n best have at least.
+func (x *Index) tallyAll(s *scratch, p *parsed, n int, filtered bool) float32 {
 	left := 0.0
 	order := s.order[:0]
 	for i := range p.terms {
@@ -83,16 +85,17 @@ func (x *Index) tallyAll(s *scratch, p *parsed, n int, filtered bool) {
 	least, next := 0.0, 4*n
 	for _, t := range order {
 		if !filtered && len(s.touched) >= next {
-			scale, edge, _ := s.divide(n)
-			least, next = float64(float32(edge)/scale), 2*len(s.touched)
+			scale, edge, _ := s.divide(s.touched, n)
+			least, next = 0.999*float64(float32(edge)/scale), 2*len(s.touched) // sums are rounded
 		}
-		if left < 0.999*least { // sums are rounded
+		if left < least {
 			x.tallyKnown(s, t.queryTerm, t.weight)
 		} else {
 			x.tally(s, t.queryTerm, t.weight)
 		}
 		left -= t.weight
 	}
+	return float32(least)
 }
 
 // tallyKnown counts a term for the documents that have another one.
@@ -145,7 +148,7 @@ func (x *Index) covers(s *scratch, slot uint32) float32 {
 
 // best are the documents with the highest sums, at most n, that only lets pass.
 // Which they are does not depend on slots.
-func (x *Index) best(s *scratch, n int, only func(*Document) bool) []candidate {
+func (x *Index) best(s *scratch, n int, least float32, only func(*Document) bool) []candidate {
 	if only != nil {
 		kept := s.touched[:0]
 		for _, slot := range s.touched {
@@ -157,18 +160,30 @@ func (x *Index) best(s *scratch, n int, only func(*Document) bool) []candidate {
 		}
 		s.touched = kept
 	}
-	scale, edge, above := float32(0), -1, 0
-	if len(s.touched) > n {
-		scale, edge, above = s.divide(n)
-	}
 	found, last := s.found[:0], s.edge[:0]
 	for _, slot := range s.touched {
-		sum := s.sums[slot]
-		switch b := int(sum * scale); {
-		case b > edge:
+		if sum := s.sums[slot]; sum >= least {
 			found = append(found, candidate{slot: slot, words: sum})
+		}
+	}
+	s.found = found
+	if len(found) <= n {
+		return found
+	}
+	slots := s.slots[:0]
+	for i := range found {
+		slots = append(slots, found[i].slot)
+	}
+	s.slots = slots
+	scale, edge, above := s.divide(slots, n)
+	all := found
+	found = found[:0]
+	for _, c := range all {
+		switch b := int(c.words * scale); {
+		case b > edge:
+			found = append(found, c)
 		case b == edge:
-			last = append(last, candidate{slot: slot, words: sum})
+			last = append(last, c)
 		}
 	}
 	slices.SortFunc(last, func(a, b candidate) int { return x.compare(a.words, a.slot, b.words, b.slot) })
@@ -179,14 +194,16 @@ func (x *Index) best(s *scratch, n int, only func(*Document) bool) []candidate {
 
 // divide finds the bucket of sums of which only a part belongs to the n best, and how
 // many are above it.
-func (s *scratch) divide(n int) (scale float32, edge, above int) {
+func (s *scratch) divide(slots []uint32, n int) (scale float32, edge, above int) {
 	most := float32(0)
-	for _, slot := range s.touched {
-		most = max(most, s.sums[slot])
+	for _, slot := range slots {
+		if sum := s.sums[slot]; sum > most {
+			most = sum
+		}
 	}
 	clear(s.counts[:])
 	scale = (buckets - 1) / most
-	for _, slot := range s.touched {
+	for _, slot := range slots {
 		s.counts[uint8(s.sums[slot]*scale)]++
 	}
 	for edge = buckets - 1; above+int(s.counts[edge]) <= n; edge-- {

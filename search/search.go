@@ -90,8 +90,8 @@ func (x *Index) rate(s *scratch, p *parsed, means []*vector, q Query) []candidat
 		n = rerankedByWords
 	}
 	n = max(n, 2*q.Limit+spare)
-	x.tallyAll(s, p, n, q.Only != nil)
-	found := x.best(s, n, q.Only)
+	least := x.tallyAll(s, p, n, q.Only != nil)
+	found := x.best(s, n, least, q.Only)
 	if means != nil && (x.count <= smallIndex || len(found) < fewHits) {
 		found = x.others(s, found, q.Only)
 	}
