@@ -40,6 +40,9 @@ var architecture = map[string]arrows{
 		tests: "internal/hostile",
 	},
 	"search": {},
+	"search/endpoint": {
+		ours: "search",
+	},
 	"search/vectors": {
 		ours: "search",
 	},

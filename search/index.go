@@ -22,6 +22,7 @@ type Index struct {
 	once    sync.Once
 	rank    Ranking
 	setting sync.Mutex // one change at a time: what a source had is read before it is changed
+	filling sync.Mutex // one embeds documents at a time: the next finds them done
 	embeds  embedding
 	pool    sync.Pool // of *scratch
 
@@ -84,20 +85,26 @@ func (x *Index) start() {
 // returns; its error is the embedder's, and leaves them to be found by words.
 func (x *Index) Set(ctx context.Context, source string, docs ...Document) error {
 	x.start()
+	x.change(source, docs)
+	return x.embed(ctx)
+}
+
+// change makes the documents those of the source, as far as words go.
+func (x *Index) change(source string, docs []Document) {
 	x.setting.Lock()
 	defer x.setting.Unlock()
-
+	docs = slices.Clone(docs) // the caller's are not changed
 	wanted := make(map[string]*Document, len(docs))
 	for i := range docs {
 		docs[i].Source = source
 		wanted[docs[i].id()] = &docs[i]
 	}
 	x.mu.RLock()
-	var gone, came []*change
+	var gone, came []*moved
 	had := make(map[string]bool)
 	for id, e := range x.sources[source] {
 		if d := wanted[id]; d == nil || !reflect.DeepEqual(*d, e.Document) {
-			gone = append(gone, &change{entry: e})
+			gone = append(gone, &moved{entry: e})
 		} else {
 			had[id] = true
 		}
@@ -107,7 +114,7 @@ func (x *Index) Set(ctx context.Context, source string, docs ...Document) error 
 		if wanted[d.id()] != d || had[d.id()] {
 			continue
 		}
-		came = append(came, &change{entry: &entry{Document: *d}})
+		came = append(came, &moved{entry: &entry{Document: *d}})
 	}
 	x.mu.RUnlock()
 
@@ -116,23 +123,22 @@ func (x *Index) Set(ctx context.Context, source string, docs ...Document) error 
 		c.counted = count(&c.entry.Document, &x.rank)
 	}
 	x.apply(gone, came)
-	return x.embed(ctx)
 }
 
-// change is a document that comes or goes.
-type change struct {
+// moved is a document that comes or goes.
+type moved struct {
 	entry *entry
 	counted
 }
 
-func (x *Index) apply(gone, came []*change) {
+func (x *Index) apply(gone, came []*moved) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.remove(gone)
 	x.add(came)
 }
 
-func (x *Index) remove(gone []*change) {
+func (x *Index) remove(gone []*moved) {
 	leaving := make(map[uint32]bool, len(gone))
 	touched := make(map[uint32]bool)
 	for _, c := range gone {
@@ -166,7 +172,7 @@ func (x *Index) remove(gone []*change) {
 	}
 }
 
-func (x *Index) add(came []*change) {
+func (x *Index) add(came []*moved) {
 	if x.ids == nil {
 		x.ids, x.terms, x.sources = make(map[string][]*entry), make(map[string]uint32), make(map[string]map[string]*entry)
 	}
@@ -191,7 +197,7 @@ func (x *Index) add(came []*change) {
 			}
 			l.postings = append(l.postings, posting{e.slot, float32(t.weight) / unit, t.fields})
 		}
-		x.names[e.slot] = uint8(min(len(c.name), math.MaxUint8)) //nolint:gosec // it is bounded
+		x.names[e.slot] = uint8(min(len(c.name), math.MaxUint8))
 		slices.Sort(c.name)
 		e.nameKey = strings.Join(c.name, " ")
 	}

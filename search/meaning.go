@@ -119,12 +119,13 @@ func (d *directions) angle(v *vector, slot uint32) float64 {
 	return float64(float32(s0+s1+s2+s3) * v.scale * d.scales[slot])
 }
 
-// embed gives vectors to the documents that have none yet. The lock of changes is
-// held.
+// embed gives vectors to the documents that have none yet.
 func (x *Index) embed(ctx context.Context) error {
 	if x.Embedder == nil {
 		return nil
 	}
+	x.filling.Lock()
+	defer x.filling.Unlock()
 	x.mu.RLock()
 	var bare []*entry
 	for _, e := range x.entries {
@@ -157,8 +158,10 @@ func (x *Index) embed(ctx context.Context) error {
 		}
 		x.mu.Lock()
 		for i, e := range batch {
-			x.vectors.put(e.slot, made[i])
-			e.embedded = true
+			if x.entries[e.slot] == e { // it has not gone meanwhile
+				x.vectors.put(e.slot, made[i])
+				e.embedded = true
+			}
 		}
 		x.mu.Unlock()
 	}

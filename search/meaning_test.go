@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -107,6 +108,40 @@ func TestMeaning(t *testing.T) {
 			if got, want := names(x.Search(t.Context(), search.Query{Text: "message", Limit: 1})), "send"; got != want {
 				t.Errorf("with %v: got %q, want %q", v, got, want)
 			}
+		}
+	})
+}
+
+// A source whose documents take long to embed does not keep those of others from
+// being found by words.
+func TestSlowDocuments(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := senses()
+		wake := make(chan struct{})
+		quick := e.Documents
+		e.Documents = func(ctx context.Context, docs []search.Document) ([][]float32, error) {
+			<-wake
+			return quick(ctx, docs)
+		}
+		x := &search.Index{Embedder: e}
+		var sets sync.WaitGroup
+		for _, name := range []string{"forecast", "umbrella"} {
+			sets.Go(func() { set(t, x, name, doc(name, "")) })
+		}
+		synctest.Wait()
+		if got, want := names(x.Search(t.Context(), search.Query{Text: "forecast umbrella"})), "forecast umbrella"; got != want {
+			t.Errorf("while vectors are made: got %q, want %q", got, want)
+		}
+		set2 := make(chan struct{})
+		go func() { defer close(set2); set(t, x, "umbrella") }() // it goes while its vector is made
+		synctest.Wait()
+		close(wake)
+		sets.Wait()
+		<-set2
+		a := x.Search(t.Context(), search.Query{Text: "rain"})
+		if got, want := names(a), "forecast"; got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	})
 }

@@ -164,7 +164,7 @@ func (x *Index) rateSegments(s *scratch, p *parsed, means []*vector, found []can
 // others adds the documents that have none of the words.
 func (x *Index) others(s *scratch, found []candidate, only func(*Document) bool) []candidate {
 	for slot, e := range x.entries {
-		slot := uint32(slot) //nolint:gosec // as slots are
+		slot := uint32(slot)
 		if e != nil && x.vectors.has(slot) && s.sums[slot] == 0 && (only == nil || only(&e.Document)) {
 			found = append(found, candidate{slot: slot})
 		}
