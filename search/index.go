@@ -21,8 +21,8 @@ type Index struct {
 
 	once    sync.Once
 	rank    Ranking
-	setting sync.Mutex // one change at a time: what a source had is read before it is changed
-	filling sync.Mutex // one embeds documents at a time: the next finds them done
+	setting sync.Mutex    // one change at a time: what a source had is read before it is changed
+	filling chan struct{} // one embeds documents at a time: the next finds them done
 	embeds  embedding
 	pool    sync.Pool // of *scratch
 
@@ -76,6 +76,7 @@ func (x *Index) start() {
 		if x.rank == (Ranking{}) {
 			x.rank = DefaultRanking()
 		}
+		x.filling = make(chan struct{}, 1)
 	})
 }
 

@@ -124,8 +124,12 @@ func (x *Index) embed(ctx context.Context) error {
 	if x.Embedder == nil {
 		return nil
 	}
-	x.filling.Lock()
-	defer x.filling.Unlock()
+	select {
+	case x.filling <- struct{}{}:
+		defer func() { <-x.filling }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	x.mu.RLock()
 	var bare []*entry
 	for _, e := range x.entries {

@@ -19,8 +19,8 @@ type Ranking struct {
 // DefaultRanking is the ranking of an index that has none of its own.
 func DefaultRanking() Ranking {
 	return Ranking{
-		Name: 1.9, Description: 1, Arguments: 0.7, ArgumentTexts: 1, Tags: 1, Source: 0.6, About: 0.3, Examples: 0.3,
-		Saturation: 0.75, Length: 0.65, Rarity: 1, Repeat: 0.35, Coverage: 0.02, Segments: 0.5, Meaning: 1,
+		Name: 1.9, Description: 1, Arguments: 0.7, ArgumentTexts: 1.2, Tags: 1, Source: 0.6, About: 0.3, Examples: 0.3,
+		Saturation: 1.1, Length: 0.8, Rarity: 1, Repeat: 0.35, Coverage: 0.02, Segments: 0.4, Meaning: 1,
 	}
 }
 
