@@ -106,14 +106,15 @@ func (d *directions) angle(v *vector, slot uint32) float64 {
 	x := v.numbers
 	y := d.numbers[int(slot)*d.dims:][:len(x)]
 	var s0, s1, s2, s3 int32
-	for len(x) >= 4 && len(y) >= 4 {
-		s0 += int32(x[0]) * int32(y[0])
-		s1 += int32(x[1]) * int32(y[1])
-		s2 += int32(x[2]) * int32(y[2])
-		s3 += int32(x[3]) * int32(y[3])
-		x, y = x[4:], y[4:]
+	i := 0
+	for ; i+8 <= len(x); i += 8 { // arrays, so that one check serves eight numbers
+		p, q := (*[8]int8)(x[i:]), (*[8]int8)(y[i:])
+		s0 += int32(p[0])*int32(q[0]) + int32(p[4])*int32(q[4])
+		s1 += int32(p[1])*int32(q[1]) + int32(p[5])*int32(q[5])
+		s2 += int32(p[2])*int32(q[2]) + int32(p[6])*int32(q[6])
+		s3 += int32(p[3])*int32(q[3]) + int32(p[7])*int32(q[7])
 	}
-	for i := range x {
+	for ; i < len(x); i++ {
 		s0 += int32(x[i]) * int32(y[i])
 	}
 	return float64(float32(s0+s1+s2+s3) * v.scale * d.scales[slot])

@@ -225,23 +225,30 @@ func (x *Index) compare(a float32, aSlot uint32, b float32, bSlot uint32) int {
 	return cmp.Or(cmp.Compare(d.id(), e.id()), cmp.Compare(d.Source, e.Source))
 }
 
-// first puts the n best candidates first, in order.
+// first is the n best candidates in order.
 func (x *Index) first(found []candidate, n int) []candidate {
-	if len(found) > n { // a heap of the n best so far, the worst of them at its top
-		top := found[:n]
-		for i := n/2 - 1; i >= 0; i-- {
-			x.sink(top, i)
-		}
-		for i := n; i < len(found); i++ {
-			if x.compare(found[i].score, found[i].slot, top[0].score, top[0].slot) < 0 {
-				top[0], found[i] = found[i], top[0]
-				x.sink(top, 0)
-			}
-		}
-		found = top
-	}
+	found = x.take(found, n)
 	slices.SortFunc(found, func(a, b candidate) int { return x.compare(a.score, a.slot, b.score, b.slot) })
 	return found
+}
+
+// take is the n best candidates: a heap of the best so far, the worst of them at its
+// top.
+func (x *Index) take(found []candidate, n int) []candidate {
+	if len(found) <= n {
+		return found
+	}
+	top := found[:n]
+	for i := n/2 - 1; i >= 0; i-- {
+		x.sink(top, i)
+	}
+	for i := n; i < len(found); i++ {
+		if x.compare(found[i].score, found[i].slot, top[0].score, top[0].slot) < 0 {
+			top[0], found[i] = found[i], top[0]
+			x.sink(top, 0)
+		}
+	}
+	return top
 }
 
 func (x *Index) sink(heap []candidate, i int) {

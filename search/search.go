@@ -39,6 +39,7 @@ const (
 const (
 	reranked        = 400
 	rerankedByWords = 100
+	segmented       = 160
 	smallIndex      = 1_000
 	fewHits         = 20
 	spare           = 20
@@ -108,6 +109,8 @@ func (x *Index) rate(s *scratch, p *parsed, means []*vector, q Query) []candidat
 		}
 	}
 	if len(p.segments) > 0 && x.rank.Segments > 0 {
+		// What serves none of the whole hardly serves a part of it best.
+		found = x.take(found, max(segmented, 2*q.Limit+spare))
 		x.rateSegments(s, p, means, found)
 	}
 	return found
