@@ -28,7 +28,6 @@ type Index struct {
 
 	mu      sync.RWMutex // of what follows
 	entries []*entry     // by slot; nil: free
-	lengths []float32    // by slot, in words of weight 1
 	names   []uint8      // by slot: how many terms its name has
 	vectors directions   // by slot
 	free    []uint32     // slots
@@ -60,6 +59,7 @@ type list struct {
 type posting struct {
 	slot   uint32
 	weight float32 // how often the document has the term, by the weights of the fields
+	length float32 // of the document: read here, it is at hand
 	fields uint8
 }
 
@@ -182,7 +182,7 @@ func (x *Index) add(came []*moved) {
 		e := c.entry
 		e.slot = x.slot()
 		e.length, e.marks = c.length, c.marks
-		x.entries[e.slot], x.lengths[e.slot] = e, float32(c.length)/unit
+		x.entries[e.slot] = e
 		x.total += c.length
 		x.count++
 		x.ids[e.id()] = append(x.ids[e.id()], e)
@@ -196,7 +196,7 @@ func (x *Index) add(came []*moved) {
 			if n := len(l.postings); n > 0 && l.postings[n-1].slot > e.slot {
 				touched[at] = true
 			}
-			l.postings = append(l.postings, posting{e.slot, float32(t.weight) / unit, t.fields})
+			l.postings = append(l.postings, posting{e.slot, float32(t.weight) / unit, float32(c.length) / unit, t.fields})
 		}
 		x.names[e.slot] = uint8(min(len(c.name), math.MaxUint8))
 		slices.Sort(c.name)
@@ -214,7 +214,7 @@ func (x *Index) slot() uint32 {
 		x.free = x.free[:n-1]
 		return s
 	}
-	x.entries, x.lengths, x.names = append(x.entries, nil), append(x.lengths, 0), append(x.names, 0)
+	x.entries, x.names = append(x.entries, nil), append(x.names, 0)
 	return uint32(len(x.entries) - 1) //nolint:gosec // there is no memory for 2^32 documents
 }
 

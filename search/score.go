@@ -7,8 +7,7 @@ import (
 
 // scratch is the memory of one search, kept for the next.
 type scratch struct {
-	sums    []float32 // by slot; all zero between searches
-	named   []uint8   // by slot: how many terms of its name were counted; as sums
+	tallies []tallied // by slot; all zero between searches
 	wanted  []bool    // by slot: it is a candidate; all false between searches
 	touched []uint32  // slots whose sum is not zero
 	slots   []uint32
@@ -16,6 +15,12 @@ type scratch struct {
 	order   []weighed
 	found   []candidate
 	edge    []candidate
+}
+
+// tallied is what was counted for a document.
+type tallied struct {
+	sum   float32
+	named uint8 // terms of its name
 }
 
 // candidate is a document that may be an answer.
@@ -41,8 +46,8 @@ func (x *Index) scratch() *scratch {
 	if !ok {
 		s = new(scratch)
 	}
-	if n := len(x.entries); len(s.sums) < n {
-		s.sums, s.named, s.wanted = make([]float32, n+n/8), make([]uint8, n+n/8), make([]bool, n+n/8)
+	if n := len(x.entries); len(s.tallies) < n {
+		s.tallies, s.wanted = make([]tallied, n+n/8), make([]bool, n+n/8)
 	}
 	return s
 }
@@ -55,7 +60,7 @@ func (x *Index) release(s *scratch) {
 
 func (s *scratch) forget() {
 	for _, slot := range s.touched {
-		s.sums[slot], s.named[slot] = 0, 0
+		s.tallies[slot] = tallied{}
 	}
 	s.touched = s.touched[:0]
 }
@@ -102,12 +107,12 @@ func (x *Index) tallyAll(s *scratch, p *parsed, n int, filtered bool) float32 {
 func (x *Index) tallyKnown(s *scratch, t *queryTerm, weight float64) {
 	fixed, perWord := x.saturation()
 	w := float32(weight)
-	sums, named, lengths := s.sums, s.named, x.lengths
+	tallies := s.tallies
 	for i := range t.postings {
 		p := &t.postings[i]
-		if sum := sums[p.slot]; sum != 0 {
-			sums[p.slot] = sum + w*p.weight/(p.weight+fixed+perWord*lengths[p.slot])
-			named[p.slot] += p.fields & (1 << InName)
+		if c := &tallies[p.slot]; c.sum != 0 {
+			c.sum += w * p.weight / (p.weight + fixed + perWord*p.length)
+			c.named += p.fields & (1 << InName)
 		}
 	}
 }
@@ -116,15 +121,15 @@ func (x *Index) tallyKnown(s *scratch, t *queryTerm, weight float64) {
 func (x *Index) tally(s *scratch, t *queryTerm, weight float64) {
 	fixed, perWord := x.saturation()
 	w := float32(weight)
-	sums, named, lengths, touched := s.sums, s.named, x.lengths, s.touched
+	tallies, touched := s.tallies, s.touched
 	for i := range t.postings {
 		p := &t.postings[i]
-		sum := sums[p.slot]
-		if sum == 0 {
+		c := &tallies[p.slot]
+		if c.sum == 0 {
 			touched = append(touched, p.slot)
 		}
-		sums[p.slot] = sum + w*p.weight/(p.weight+fixed+perWord*lengths[p.slot])
-		named[p.slot] += p.fields & (1 << InName)
+		c.sum += w * p.weight / (p.weight + fixed + perWord*p.length)
+		c.named += p.fields & (1 << InName)
 	}
 	s.touched = touched
 }
@@ -135,15 +140,16 @@ func (x *Index) tallyWanted(s *scratch, t *queryTerm, weight float64) {
 	w := float32(weight)
 	for i := range t.postings {
 		if p := &t.postings[i]; s.wanted[p.slot] {
-			s.sums[p.slot] += w * p.weight / (p.weight + fixed + perWord*x.lengths[p.slot])
-			s.named[p.slot] += p.fields & (1 << InName)
+			c := &s.tallies[p.slot]
+			c.sum += w * p.weight / (p.weight + fixed + perWord*p.length)
+			c.named += p.fields & (1 << InName)
 		}
 	}
 }
 
 // covers is how much of a document's name the counted terms are.
 func (x *Index) covers(s *scratch, slot uint32) float32 {
-	return float32(s.named[slot]) / float32(max(x.names[slot], 1))
+	return float32(s.tallies[slot].named) / float32(max(x.names[slot], 1))
 }
 
 // best are the documents with the highest sums, at most n, that only lets pass.
@@ -155,14 +161,14 @@ func (x *Index) best(s *scratch, n int, least float32, only func(*Document) bool
 			if only(&x.entries[slot].Document) {
 				kept = append(kept, slot)
 			} else {
-				s.sums[slot], s.named[slot] = 0, 0
+				s.tallies[slot] = tallied{}
 			}
 		}
 		s.touched = kept
 	}
 	found, last := s.found[:0], s.edge[:0]
 	for _, slot := range s.touched {
-		if sum := s.sums[slot]; sum >= least {
+		if sum := s.tallies[slot].sum; sum >= least {
 			found = append(found, candidate{slot: slot, words: sum})
 		}
 	}
@@ -197,14 +203,14 @@ func (x *Index) best(s *scratch, n int, least float32, only func(*Document) bool
 func (s *scratch) divide(slots []uint32, n int) (scale float32, edge, above int) {
 	most := float32(0)
 	for _, slot := range slots {
-		if sum := s.sums[slot]; sum > most {
+		if sum := s.tallies[slot].sum; sum > most {
 			most = sum
 		}
 	}
 	clear(s.counts[:])
 	scale = (buckets - 1) / most
 	for _, slot := range slots {
-		s.counts[uint8(s.sums[slot]*scale)]++
+		s.counts[uint8(s.tallies[slot].sum*scale)]++
 	}
 	for edge = buckets - 1; above+int(s.counts[edge]) <= n; edge-- {
 		above += int(s.counts[edge])

@@ -121,7 +121,7 @@ func (x *Index) score(s *scratch, slot uint32, most float32) float32 {
 	if most == 0 {
 		return 0
 	}
-	return s.sums[slot]/most + float32(x.rank.Coverage)*x.covers(s, slot)
+	return s.tallies[slot].sum/most + float32(x.rank.Coverage)*x.covers(s, slot)
 }
 
 // rateSegments mixes into each score how well the document serves the segment that
@@ -144,7 +144,7 @@ func (x *Index) rateSegments(s *scratch, p *parsed, means []*vector, found []can
 		}
 		most := float32(0)
 		for i := range found {
-			most = max(most, s.sums[found[i].slot])
+			most = max(most, s.tallies[found[i].slot].sum)
 		}
 		for i := range found {
 			c := &found[i]
@@ -153,7 +153,7 @@ func (x *Index) rateSegments(s *scratch, p *parsed, means []*vector, found []can
 				score += float32(x.rank.Meaning * x.vectors.angle(means[n+1], c.slot))
 			}
 			c.part = max(c.part, score)
-			s.sums[c.slot], s.named[c.slot] = 0, 0
+			s.tallies[c.slot] = tallied{}
 		}
 	}
 	share := float32(x.rank.Segments)
@@ -168,7 +168,7 @@ func (x *Index) rateSegments(s *scratch, p *parsed, means []*vector, found []can
 func (x *Index) others(s *scratch, found []candidate, only func(*Document) bool) []candidate {
 	for slot, e := range x.entries {
 		slot := uint32(slot)
-		if e != nil && x.vectors.has(slot) && s.sums[slot] == 0 && (only == nil || only(&e.Document)) {
+		if e != nil && x.vectors.has(slot) && s.tallies[slot].sum == 0 && (only == nil || only(&e.Document)) {
 			found = append(found, candidate{slot: slot})
 		}
 	}
