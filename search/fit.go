@@ -4,7 +4,7 @@ import "math"
 
 // Fits is the least [Answer.Fit] at which a hit is likely to serve the query. It
 // is the least at which 6 of 10 queries that were given tools of others are told that
-// none fits, on sets other than the one that it is measured on (docs/search.md).
+// none fits (docs/search.md).
 const Fits = 0.18
 
 // fit is how sure it is that a document serves the query, from 0 to 1: by how much
