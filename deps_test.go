@@ -22,7 +22,7 @@ type arrows struct {
 // A third-party module stands in as few rows as can be, so that it can be
 // exchanged in one place.
 var architecture = map[string]arrows{
-	".":          {ours: "audit durable guard guard/flow guard/memory guard/redact policy schema secret tool", tests: "internal/leak"},
+	".":          {ours: "audit durable guard guard/flow guard/memory guard/redact policy schema search secret tool", tests: "internal/leak"},
 	"tool":       {ours: "schema"},
 	"guard":      {ours: "guard/flow guard/memory guard/redact guard/scan tool"},
 	"guard/flow": {ours: "tool"},

@@ -69,16 +69,18 @@ const innerSchema = `{"type":"object","properties":{` +
 	`"arguments":{"type":"object","description":"as the input schema of that tool says"}},"required":["name"]}`
 
 // finders makes the three tools, for a set of tools that can be found.
-func finders(s *toolset) ([]*tool.Tool, error) {
+func finders(r *registry, s *toolset) ([]*tool.Tool, error) {
 	reads := tool.Claims{ReadOnly: true, Local: true, Idempotent: true, Touches: []tool.Access{}}
 	limit := tool.Limit{Chars: defaultChars, Tokens: defaultTokens}
 	search, err := tool.Spec[searchRequest, string]{
 		Info: tool.Info{
 			Name:        "tool_search",
-			Description: "Find tools that are not listed here by words in their names, descriptions, arguments and tags. Read one with tool_describe, run it with tool_call.",
+			Description: "Find tools that are not listed here: say in a few words what is to be done. A line for each: name(arguments, with ? where they may be left out): what it does [why it was found]. Read one with tool_describe, run it with tool_call.",
 			Claims:      reads, Cooperative: true, Cancel: true, Limit: limit,
 		},
-		Run: func(_ context.Context, r searchRequest) (string, error) { return s.search(r.Query, r.Limit), nil },
+		Run: func(ctx context.Context, q searchRequest) (string, error) {
+			return s.search(ctx, r, q.Query, q.Limit), nil
+		},
 	}.Tool()
 	if err != nil {
 		return nil, err
@@ -151,7 +153,7 @@ func (s *toolset) deferral(r *registry, key deferKey) (*toolset, error) {
 	if had := s.deferrals[key]; had != nil {
 		return had, nil
 	}
-	tools, err := finders(s)
+	tools, err := finders(r, s)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -200,8 +199,6 @@ type toolset struct {
 	parts     map[string]*toolset // by filter
 	deferrals map[deferKey]*toolset
 	nearby    nearby
-	hay       sync.Once
-	stacks    []haystack // of list
 }
 
 // maxKept is how many forms of one thing are kept ready: views of so many

@@ -85,9 +85,14 @@ func (x *Index) start() {
 // the later counts. They can be found by words at once, and by meaning when Set
 // returns; its error is the embedder's, and leaves them to be found by words.
 func (x *Index) Set(ctx context.Context, source string, docs ...Document) error {
+	x.Put(source, docs...)
+	return x.Embed(ctx)
+}
+
+// Put is Set as far as words go: they are found by meaning after [Index.Embed].
+func (x *Index) Put(source string, docs ...Document) {
 	x.start()
 	x.change(source, docs)
-	return x.embed(ctx)
 }
 
 // change makes the documents those of the source, as far as words go.

@@ -120,8 +120,10 @@ func (d *directions) angle(v *vector, slot uint32) float64 {
 	return float64(float32(s0+s1+s2+s3) * v.scale * d.scales[slot])
 }
 
-// embed gives vectors to the documents that have none yet.
-func (x *Index) embed(ctx context.Context) error {
+// Embed gives vectors to the documents that have none yet. An error leaves those
+// that it did not come to without.
+func (x *Index) Embed(ctx context.Context) error {
+	x.start()
 	if x.Embedder == nil {
 		return nil
 	}

@@ -78,7 +78,7 @@ func (x *Index) Search(ctx context.Context, q Query) Answer {
 	found = x.first(found, 2*q.Limit+spare)
 	x.answer(&a, found, p, q)
 	if len(found) > 0 {
-		a.Fit = x.fit(p, &found[0], means != nil)
+		a.Fit = x.fit(p, &found[0], means != nil && x.vectors.has(found[0].slot))
 	}
 	return a
 }
