@@ -24,34 +24,43 @@ func (s *toolset) look(ctx context.Context, r *registry, text string, limit int)
 }
 
 // search answers tool_search.
-func (s *toolset) search(ctx context.Context, r *registry, query string, limit int) string {
-	if limit <= 0 {
+func (s *toolset) search(ctx context.Context, r *registry, q searchRequest, o DeferOptions) (text string, found []*entry) {
+	query, limit := q.Query, q.Limit
+	switch {
+	case limit <= 0 && o.Load:
+		limit = usualLoaded
+	case limit <= 0:
 		limit = usualFound
 	}
 	limit = min(limit, maxFound)
 	if names, ok := strings.CutPrefix(strings.TrimSpace(query), "select:"); ok {
-		return s.selected(names)
+		return s.selected(names, o)
 	}
 	if !strings.ContainsFunc(query, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) {
-		return "Give words to look for." + s.index(false)
+		return "Give words to look for." + s.index(false), nil
 	}
 	answer := s.look(ctx, r, query, limit)
 	var b strings.Builder
 	switch {
 	case len(answer.Hits) == 0:
-		return "No tool has these words. Try others, or fewer." + s.index(false)
+		return "No tool has these words. Try others, or fewer." + s.index(false), nil
 	case answer.Fit < search.Fits:
 		answer.Hits = answer.Hits[:min(len(answer.Hits), maxNearest)]
 		b.WriteString("No tool seems to fit. The nearest:\n")
 	}
 	for _, h := range answer.Hits {
-		s.names[h.Document.ID].line(&b, h)
+		e := s.names[h.Document.ID]
+		e.line(&b, h, o)
+		found = append(found, e)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	if answer.Fit < search.Fits {
+		found = nil
+	}
+	return strings.TrimSuffix(b.String(), "\n"), found
 }
 
 // selected are the tools of exact names.
-func (s *toolset) selected(names string) string {
+func (s *toolset) selected(names string, o DeferOptions) (text string, found []*entry) {
 	var b strings.Builder
 	n := 0
 	for name := range strings.SplitSeq(names, ",") {
@@ -63,15 +72,16 @@ func (s *toolset) selected(names string) string {
 			break
 		}
 		if e := s.find(name); e != nil {
-			e.line(&b, search.Hit{})
+			e.line(&b, search.Hit{}, o)
+			found = append(found, e)
 		} else {
 			b.WriteString(s.notFound(name) + "\n")
 		}
 	}
 	if n == 0 {
-		return "select: got no name, want names with commas between."
+		return "select: got no name, want names with commas between.", nil
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return strings.TrimSuffix(b.String(), "\n"), found
 }
 
 // Bounds of a line about a tool.
@@ -83,7 +93,7 @@ const (
 
 // line writes a tool's name, its arguments, the beginning of its description, and
 // why it was found.
-func (e *entry) line(b *strings.Builder, h search.Hit) {
+func (e *entry) line(b *strings.Builder, h search.Hit, o DeferOptions) {
 	fmt.Fprintf(b, "%s(%s): %s", e.wire, e.arguments(), brief(e.guard.ShownText(e.source, e.tool.Name, e.tool.Description), lineSize))
 	if why := h.Why(); why != "" {
 		fmt.Fprintf(b, " [%s]", why)
@@ -97,6 +107,11 @@ func (e *entry) line(b *strings.Builder, h search.Hit) {
 		b.WriteString(d.ID)
 	}
 	b.WriteByte('\n')
+	if o.Examples {
+		for _, x := range e.definition().Examples {
+			fmt.Fprintf(b, "  Example: %s\n", x.Input)
+		}
+	}
 }
 
 // brief is the beginning of a text on one line, in so many characters.

@@ -12,6 +12,7 @@ import (
 	"context"
 	_ "embed" // for the table
 	"math"
+	"sync"
 
 	"github.com/ferrule-dev/ferrule/search"
 )
@@ -21,17 +22,17 @@ var file string
 
 // Embedder means what the words of a text mean. It never fails and only computes.
 func Embedder() *search.Embedder {
-	t := open(file)
+	opened := sync.OnceValue(func() *table { return open(file) }) // who never searches does not wait for it
 	return &search.Embedder{
 		Documents: func(_ context.Context, docs []search.Document) ([][]float32, error) {
-			all := make([][]float32, len(docs))
+			t, all := opened(), make([][]float32, len(docs))
 			for i := range docs {
 				all[i] = t.document(&docs[i])
 			}
 			return all, nil
 		},
 		Queries: func(_ context.Context, texts []string) ([][]float32, error) {
-			all := make([][]float32, len(texts))
+			t, all := opened(), make([][]float32, len(texts))
 			for i, text := range texts {
 				all[i] = make([]float32, t.dims)
 				t.add(all[i], text)
