@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/ferrule-dev/ferrule/search"
 )
 
 // picked is what was picked for one turn.
@@ -68,4 +70,10 @@ func (s *toolset) offering(must, loaded []*entry, names []string) *toolset {
 	p := &toolset{list: s.list, offered: offered, defers: s.defers, loads: s.loads, names: s.names, aliases: s.aliases}
 	keep(&s.picks, key.String(), p)
 	return p
+}
+
+// Search finds tools of the view, offered or not, by words and meaning: the best
+// first, with why. The ID of a document is what models call the tool. Limit 0 is 10.
+func (v *View) Search(ctx context.Context, text string, limit int) search.Answer {
+	return v.tools.look(ctx, &v.session.rt.reg, text, limit)
 }

@@ -15,12 +15,20 @@ import (
 // maxNearest is how many tools are shown where none seems to fit.
 const maxNearest = 3
 
+// leastAngle is how near in meaning a tool must be that has none of the words. In a
+// small set all tools are compared, and most are a little near.
+const leastAngle = 0.25
+
 // look finds tools of the set: those that the view does not show are not found.
 func (s *toolset) look(ctx context.Context, r *registry, text string, limit int) search.Answer {
-	return r.library.search(ctx, r, search.Query{Text: text, Limit: limit, Only: func(d *search.Document) bool {
+	answer := r.library.search(ctx, r, search.Query{Text: text, Limit: limit, Only: func(d *search.Document) bool {
 		e := s.names[d.ID]
 		return e != nil && e.source.Name == d.Source && !e.pages
 	}})
+	answer.Hits = slices.DeleteFunc(answer.Hits, func(h search.Hit) bool {
+		return len(h.Reasons) == 0 && h.Angle < leastAngle && h.Score < 1 // 1: it was asked for by its name
+	})
+	return answer
 }
 
 // search answers tool_search.
