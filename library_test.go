@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -93,6 +94,30 @@ func TestSearchFollows(t *testing.T) {
 			t.Errorf("found %q", got)
 		}
 		if got := searched(t, s, "send a letter to my aunt"); !strings.HasPrefix(got, "mail__send_letter()") {
+			t.Errorf("found %q", got)
+		}
+	})
+	t.Run("Q2 searches go on while sources change", func(t *testing.T) {
+		t.Parallel()
+		rt := lenient()
+		rt.Embedder = telling(0)
+		done(t, rt.Set(mail, answering("send", "", about("Send a letter."))))
+		s := rt.Session(tool.Caller{})
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for range 20 {
+					if got := s.View(t.Context()).Search(t.Context(), "send a letter", 1).Hits; len(got) != 1 || got[0].Document.ID != "mail__send" {
+						t.Errorf("found %v", got)
+					}
+				}
+			})
+		}
+		for i := range 20 {
+			done(t, rt.Set(git, answering(fmt.Sprintf("log_%d", i), "", about("Show what was committed."))))
+		}
+		all.Wait()
+		if got := searched(t, s, "what was committed"); !strings.Contains(got, "git__log_19()") || strings.Contains(got, "git__log_18()") {
 			t.Errorf("found %q", got)
 		}
 	})
