@@ -69,6 +69,12 @@ eval: ## measure on data from outside: make eval DATA=dir
 	$(call measure,json-suite "$(DATA)/json-parsing-suite.jsonl")
 	$(call measure,schemas "$(DATA)/mcp-tools-livemcp.jsonl")
 	$(call measure,bfcl "$(DATA)/tools-bfcl.jsonl" "$(DATA)/calls-bfcl.jsonl")
+	$(call measure,retrieval "$(DATA)/tools-bfcl.jsonl" "$(DATA)/retrieval-bfcl.jsonl")
+	$(call measure,retrieval "$(DATA)/tools-seal.jsonl" "$(DATA)/retrieval-seal.jsonl")
+	$(call measure,retrieval "$(DATA)/tools-metatool.jsonl" "$(DATA)/retrieval-metatool.jsonl")
+	$(call measure,retrieval "$(DATA)/mcp-tools-livemcp.jsonl" "$(DATA)/retrieval-livemcp.jsonl")
+	$(call measure,retrieval "$(DATA)/tools-bfcl.jsonl" "$(DATA)/retrieval-bfcl.jsonl" "$(DATA)/tools-seal.jsonl" "$(DATA)/retrieval-seal.jsonl" \
+		"$(DATA)/tools-metatool.jsonl" "$(DATA)/retrieval-metatool.jsonl" "$(DATA)/mcp-tools-livemcp.jsonl" "$(DATA)/retrieval-livemcp.jsonl")
 	$(call measure,shell "$(DATA)/shell-commands.jsonl")
 	$(call measure,pii "$(DATA)/pii-presidio.jsonl")
 	$(call measure,keys)

@@ -18,10 +18,18 @@ type Format interface {
 }
 
 // JSON is the plain format: a definition as JSON.
-type JSON struct{}
+type JSON struct {
+	// NoExamples leaves those of tools out.
+	NoExamples bool
+}
 
 // Render writes the definition.
-func (JSON) Render(d tool.Definition) ([]byte, error) { return json.Marshal(d) }
+func (j JSON) Render(d tool.Definition) ([]byte, error) {
+	if j.NoExamples {
+		d.Examples = nil
+	}
+	return json.Marshal(d)
+}
 
 // Definitions is what the model is offered, as a JSON array in that format. The
 // bytes are kept and shared: they must not be changed. Tools that the format

@@ -22,7 +22,7 @@ type arrows struct {
 // A third-party module stands in as few rows as can be, so that it can be
 // exchanged in one place.
 var architecture = map[string]arrows{
-	".":          {ours: "audit durable guard guard/flow guard/memory guard/redact policy schema secret tool", tests: "internal/leak"},
+	".":          {ours: "audit durable guard guard/flow guard/memory guard/redact policy schema search secret tool", tests: "internal/leak"},
 	"tool":       {ours: "schema"},
 	"guard":      {ours: "guard/flow guard/memory guard/redact guard/scan tool"},
 	"guard/flow": {ours: "tool"},
@@ -39,15 +39,24 @@ var architecture = map[string]arrows{
 		third: "github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json golang.org/x/text",
 		tests: "internal/hostile",
 	},
+	"search": {},
+	"search/endpoint": {
+		ours: "search",
+	},
+	"search/vectors": {
+		ours: "search",
+	},
+	"search/vectors/generate": {},
+
 	"builtin":              {ours: "internal/inside sandbox shell tool undo", third: "github.com/aymanbagabas/go-udiff golang.org/x/net", tests: ". audit policy policy/cedar tooltest"},
 	"mcptool":              {ours: ". audit guard internal/lock policy schema tool", third: "github.com/modelcontextprotocol/go-sdk/auth github.com/modelcontextprotocol/go-sdk/oauthex golang.org/x/oauth2 golang.org/x/sys", tests: "durable guard/flow guard/redact internal/hostile secret"},
-	"cmd/ferrule":          {ours: ". audit builtin durable guard guard/flow guard/leaks guard/redact guard/scan internal/config internal/lock internal/terminal mcptool policy policy/cedar sandbox schema secret secret/keyring shell store tool undo", third: "github.com/aymanbagabas/go-udiff github.com/charmbracelet/x/term github.com/spf13/cobra github.com/spf13/pflag"},
+	"cmd/ferrule":          {ours: ". audit builtin durable guard guard/flow guard/leaks guard/redact guard/scan internal/config internal/lock internal/terminal mcptool policy policy/cedar sandbox schema search search/vectors secret secret/keyring shell store tool undo", third: "github.com/aymanbagabas/go-udiff github.com/charmbracelet/x/term github.com/spf13/cobra github.com/spf13/pflag"},
 	"e2e":                  {ours: "tokens"},
 	"e2e/client":           {ours: ". mcptool policy tool"},
 	"e2e/hostile":          {},
 	"e2e/sdkserver":        {third: "github.com/modelcontextprotocol/go-sdk/mcp"},
 	"e2e/server":           {},
-	"eval":                 {ours: "guard/flow guard/leaks guard/redact guard/scan schema shell tool"},
+	"eval":                 {ours: "guard/flow guard/leaks guard/redact guard/scan schema search search/vectors shell tool"},
 	"examples":             {},
 	"examples/approvals":   {ours: ". policy store tool"},
 	"examples/asking":      {ours: ". audit policy tool"},

@@ -16,21 +16,34 @@ type DeferOptions struct {
 	// Names lists the names of all tools that can be found. Zero: their sources,
 	// with how many tools each has.
 	Names bool
+	// Load offers tool_search alone. What it finds is offered too, behind all else,
+	// in the views that are deferred from then on, and is called by its own name: the
+	// beginning of what is offered stays the same, byte for byte. Zero: nothing is
+	// loaded.
+	Load bool
+	// Examples shows those of a tool where it is found. Zero: where it is read or
+	// loaded.
+	Examples bool
 }
 
 // Defer is a view of the same tools that offers only those that say AlwaysLoad.
 // The others can be found with tool_search, read with tool_describe and called
 // with tool_call: rules, limits, hooks and records see the inner tool. Nothing is
-// loaded, so that what is offered stays the same; a call of such a tool by its own
-// name runs too. Where a tool of the program has one of the three names, it keeps
+// loaded, unless o says so, and what is offered stays the same; a call of such a
+// tool by its own name runs too. Where a tool of the program has one of the three names, it keeps
 // it, and a finding says so.
 func (v *View) Defer(o DeferOptions) *View {
-	if v.whole != nil {
+	switch {
+	case v.picked != nil:
+		return v.picked.from.Defer(o).offering(v.picked.names)
+	case v.whole != nil:
 		return v.whole.Defer(o)
 	}
 	n := *v
 	n.whole, n.how, n.tools = v, o, v.deferredTools(o)
-	n.loaded = v.session.conv.loadedIn(v.of, n.tools).among(v.loaded)
+	if n.loaded = v.session.conv.loadedIn(v.of, n.tools); !o.Load {
+		n.loaded = n.loaded.among(v.loaded)
+	}
 	return &n
 }
 
@@ -42,16 +55,17 @@ const (
 	allFinders
 )
 
-// maxFound is how many tools a search shows at most, and usualFound where it is not
-// said.
+// maxFound is how many tools a search shows at most, usualFound where it is not
+// said, and usualLoaded where what it shows is loaded.
 const (
-	maxFound   = 50
-	usualFound = 10
+	maxFound    = 50
+	usualFound  = 10
+	usualLoaded = 5
 )
 
 type searchRequest struct {
 	Query string `json:"query" jsonschema:"description=words; or select: and exact names with commas between"`
-	Limit int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=50,description=how many to show: 10 if not said"`
+	Limit int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=50,description=how many to show"`
 }
 
 type describeRequest struct {
@@ -69,16 +83,27 @@ const innerSchema = `{"type":"object","properties":{` +
 	`"arguments":{"type":"object","description":"as the input schema of that tool says"}},"required":["name"]}`
 
 // finders makes the three tools, for a set of tools that can be found.
-func finders(s *toolset) ([]*tool.Tool, error) {
+func finders(r *registry, s *toolset, o DeferOptions) ([]*tool.Tool, error) {
 	reads := tool.Claims{ReadOnly: true, Local: true, Idempotent: true, Touches: []tool.Access{}}
 	limit := tool.Limit{Chars: defaultChars, Tokens: defaultTokens}
+	next := "Read one with tool_describe, run it with tool_call."
+	if o.Load {
+		next = "What is found is listed, and can be called, from your next turn on."
+	}
 	search, err := tool.Spec[searchRequest, string]{
 		Info: tool.Info{
 			Name:        "tool_search",
-			Description: "Find tools that are not listed here by words in their names, descriptions, arguments and tags. Read one with tool_describe, run it with tool_call.",
+			Description: "Find tools that are not listed here: say in a few words what is to be done. A line for each: name(arguments, with ? where they may be left out): what it does [why it was found]. " + next,
 			Claims:      reads, Cooperative: true, Cancel: true, Limit: limit,
 		},
-		Run: func(_ context.Context, r searchRequest) (string, error) { return s.search(r.Query, r.Limit), nil },
+		Run: func(ctx context.Context, q searchRequest) (string, error) {
+			text, found := s.search(ctx, r, q, o)
+			if o.Load && len(found) > 0 {
+				r.rt.load(tool.From(ctx).Request().Caller, found)
+				text += "\nThey can be called from the next turn on."
+			}
+			return text, nil
+		},
 	}.Tool()
 	if err != nil {
 		return nil, err
@@ -122,7 +147,13 @@ func (v *View) deferredTools(o DeferOptions) *toolset {
 	if v.stands != nil {
 		key.without = v.stands.unfindable()
 	}
+	if o.Load {
+		key.without[toolDescribe], key.without[toolCall] = true, true
+	}
 	for i, name := range finderNames() {
+		if key.without[i] {
+			continue
+		}
 		taken := s.names[name]
 		if hidden := v.stands.denies(name); taken == nil && hidden != nil && hidden.wire == name {
 			taken = hidden
@@ -151,7 +182,7 @@ func (s *toolset) deferral(r *registry, key deferKey) (*toolset, error) {
 	if had := s.deferrals[key]; had != nil {
 		return had, nil
 	}
-	tools, err := finders(s)
+	tools, err := finders(r, s, key.DeferOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +210,7 @@ func (s *toolset) deferral(r *registry, key deferKey) (*toolset, error) {
 			offered = append(offered, e)
 		}
 	}
-	d.offered, d.defers = offered, true
+	d.offered, d.defers, d.loads = offered, true, key.Load
 	keep(&s.deferrals, key, d)
 	return d, nil
 }

@@ -211,6 +211,26 @@ func (c *conversation) load(e *entry) {
 	}
 }
 
+// canLoad reports whether a tool is offered only once it is loaded.
+func (s *toolset) canLoad(e *entry) bool {
+	if s.loads {
+		return !slices.Contains(s.offered, e)
+	}
+	return e.deferred() && (!s.defers || e.pages)
+}
+
+// load makes tools part of the prompt of a caller's session, in this order.
+func (rt *Runtime) load(c tool.Caller, found []*entry) {
+	rt.mu.Lock()
+	conv := rt.sessions[sessionKey{c.Tenant, c.Principal, c.Session}]
+	rt.mu.Unlock()
+	for _, e := range found {
+		if conv != nil {
+			conv.load(e)
+		}
+	}
+}
+
 // loadedIn are the loaded tools that a set of tools has; nil: none.
 func (c *conversation) loadedIn(of *catalogue, tools *toolset) *loadedSet {
 	if !c.anyLoaded.Load() {
@@ -222,7 +242,7 @@ func (c *conversation) loadedIn(of *catalogue, tools *toolset) *loadedSet {
 	if !ok {
 		var list []*entry
 		for _, name := range c.loaded {
-			if e := tools.names[name]; e != nil && e.deferred() && (!tools.defers || e.pages) {
+			if e := tools.names[name]; e != nil && tools.canLoad(e) {
 				list = append(list, e)
 			}
 		}

@@ -41,10 +41,13 @@ type registry struct {
 	names   map[string][]*entry // as models call them; the first is seen
 	aliases map[string]*entry   // of built-in and own tools
 	always  int                 // tools that are always loaded
+
+	library library
 }
 
 func (r *registry) open(rt *Runtime) {
 	r.rt = rt
+	r.library.open(rt.Embedder)
 	r.sources, r.names, r.aliases = make(map[string][]*entry), make(map[string][]*entry), make(map[string]*entry)
 }
 

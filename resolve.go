@@ -42,7 +42,7 @@ func (c *call) hidden() *policy.Ruling {
 // defers reports whether a tool is not in the prompt yet. What reads kept results
 // can always be called: an old transcript may speak of it.
 func (v *View) defers(e *entry) bool {
-	return v.whole == nil && e.deferred() && !e.pages && !slices.Contains(v.loaded.entries(), e)
+	return v.whole == nil && e.deferred() && !e.pages && !slices.Contains(v.loaded.entries(), e) && !v.picked.has(e)
 }
 
 // notLoaded loads a deferred tool for the next turn.

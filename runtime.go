@@ -21,6 +21,7 @@ import (
 	"github.com/ferrule-dev/ferrule/guard"
 	"github.com/ferrule-dev/ferrule/guard/flow"
 	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/search"
 	"github.com/ferrule-dev/ferrule/secret"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -151,6 +152,11 @@ type Runtime struct {
 	// from the next turn on. Nil, or nil returned: they stay. Failing, they stay
 	// too, and an event says so.
 	Refresh func(context.Context, tool.Caller) ([]*tool.Tool, error)
+
+	// Embedder tells what is meant, so that tools are found whose words nobody said;
+	// package search/vectors has one. Where it fails, or takes longer than its Wait,
+	// words alone are looked for. Nil: so they are always.
+	Embedder *search.Embedder
 
 	// Record writes down each call with its final result, to be replayed. Nil:
 	// nothing is written, and nothing is spent on it.
@@ -409,6 +415,6 @@ func (rt *Runtime) Close(ctx context.Context) error {
 	for _, c := range all {
 		errs = append(errs, c.close(ctx))
 	}
-	errs = append(errs, rt.set.flush(ctx))
+	errs = append(errs, rt.reg.library.close(ctx), rt.set.flush(ctx))
 	return errors.Join(errs...)
 }

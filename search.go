@@ -1,114 +1,74 @@
 package ferrule
 
 import (
-	"cmp"
-	"encoding/json"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
+	"github.com/ferrule-dev/ferrule/search"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
-// haystack is where words are looked for in one tool, in small letters.
-type haystack struct {
-	name, tags, arguments, description string
-}
+// maxNearest is how many tools are shown where none seems to fit.
+const maxNearest = 3
 
-// haystacks are those of the set, made once.
-func (s *toolset) haystacks() []haystack {
-	s.hay.Do(func() {
-		s.stacks = make([]haystack, len(s.list))
-		for i, e := range s.list {
-			root := decoded[map[string]json.RawMessage](e.tool.Input)
-			arguments := slices.Sorted(maps.Keys(decoded[map[string]json.RawMessage](root["properties"])))
-			s.stacks[i] = haystack{
-				name: strings.ToLower(e.wire), tags: strings.ToLower(strings.Join(e.tool.Tags, "\n")),
-				arguments: strings.ToLower(strings.Join(arguments, "\n")), description: strings.ToLower(e.tool.Description),
-			}
-		}
+// leastAngle is how near in meaning a tool must be that has none of the words. In a
+// small set all tools are compared, and most are a little near.
+const leastAngle = 0.25
+
+// look finds tools of the set: those that the view does not show are not found.
+func (s *toolset) look(ctx context.Context, r *registry, text string, limit int) search.Answer {
+	answer := r.library.search(ctx, r, search.Query{Text: text, Limit: limit, Only: func(d *search.Document) bool {
+		e := s.names[d.ID]
+		return e != nil && e.source.Name == d.Source && !e.pages
+	}})
+	answer.Hits = slices.DeleteFunc(answer.Hits, func(h search.Hit) bool {
+		return len(h.Reasons) == 0 && h.Angle < leastAngle && h.Score < 1 // 1: it was asked for by its name
 	})
-	return s.stacks
+	return answer
 }
-
-// score is how well words fit a tool; 0: not at all. Each word counts where it
-// weighs most, and a tool that has more of them comes before one that has fewer.
-func (h *haystack) score(query string, words []string) int {
-	const perWord, whole, exact = 10, 1_000, 10_000
-	score := 0
-	for _, w := range words {
-		switch {
-		case strings.Contains(h.name, w):
-			score += perWord + 4
-		case strings.Contains(h.tags, w):
-			score += perWord + 3
-		case strings.Contains(h.arguments, w):
-			score += perWord + 2
-		case strings.Contains(h.description, w):
-			score += perWord + 1
-		}
-	}
-	switch {
-	case h.name == query:
-		return score + exact
-	case strings.Contains(h.name, query):
-		return score + whole
-	}
-	return score
-}
-
-// Bounds of a query: what is beyond is not looked for.
-const (
-	maxQuery = 1_000 // bytes
-	maxWords = 32
-)
 
 // search answers tool_search.
-func (s *toolset) search(query string, limit int) string {
-	if limit <= 0 {
+func (s *toolset) search(ctx context.Context, r *registry, q searchRequest, o DeferOptions) (text string, found []*entry) {
+	query, limit := q.Query, q.Limit
+	switch {
+	case limit <= 0 && o.Load:
+		limit = usualLoaded
+	case limit <= 0:
 		limit = usualFound
 	}
 	limit = min(limit, maxFound)
 	if names, ok := strings.CutPrefix(strings.TrimSpace(query), "select:"); ok {
-		return s.selected(names)
+		return s.selected(names, o)
 	}
-	query = strings.ToLower(strings.TrimSpace(strings.ToValidUTF8(query[:min(len(query), maxQuery)], "")))
-	words := strings.FieldsFunc(query, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;:/()\"'", r) })
-	words = words[:min(len(words), maxWords)]
-	if len(words) == 0 {
-		return "Give words to look for." + s.index(false)
+	if !strings.ContainsFunc(query, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) {
+		return "Give words to look for." + s.index(false), nil
 	}
-	type hit struct {
-		*entry
-		score int
-	}
-	var hits []hit
-	stacks := s.haystacks()
-	for i, e := range s.list {
-		if e.pages {
-			continue
-		}
-		if n := stacks[i].score(query, words); n > 0 {
-			hits = append(hits, hit{e, n})
-		}
-	}
-	if len(hits) == 0 {
-		return "No tool has these words. Try others, or fewer." + s.index(false)
-	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
+	answer := s.look(ctx, r, query, limit)
 	var b strings.Builder
-	for _, h := range hits[:min(len(hits), limit)] {
-		h.line(&b)
+	switch {
+	case len(answer.Hits) == 0:
+		return "No tool has these words. Try others, or fewer." + s.index(false), nil
+	case answer.Fit < search.Fits:
+		answer.Hits = answer.Hits[:min(len(answer.Hits), maxNearest)]
+		b.WriteString("No tool seems to fit. The nearest:\n")
 	}
-	if more := len(hits) - limit; more > 0 {
-		fmt.Fprintf(&b, "[%d more have some of these words]\n", more)
+	for _, h := range answer.Hits {
+		e := s.names[h.Document.ID]
+		e.line(&b, h, o)
+		found = append(found, e)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	if answer.Fit < search.Fits {
+		found = nil
+	}
+	return strings.TrimSuffix(b.String(), "\n"), found
 }
 
 // selected are the tools of exact names.
-func (s *toolset) selected(names string) string {
+func (s *toolset) selected(names string, o DeferOptions) (text string, found []*entry) {
 	var b strings.Builder
 	n := 0
 	for name := range strings.SplitSeq(names, ",") {
@@ -120,27 +80,77 @@ func (s *toolset) selected(names string) string {
 			break
 		}
 		if e := s.find(name); e != nil {
-			e.line(&b)
+			e.line(&b, search.Hit{}, o)
+			found = append(found, e)
 		} else {
 			b.WriteString(s.notFound(name) + "\n")
 		}
 	}
 	if n == 0 {
-		return "select: got no name, want names with commas between."
+		return "select: got no name, want names with commas between.", nil
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return strings.TrimSuffix(b.String(), "\n"), found
 }
 
-// lineSize is how much of a description stands in a line, in characters.
-const lineSize = 160
+// Bounds of a line about a tool.
+const (
+	lineSize      = 160 // characters of its description
+	maxArguments  = 12  // that are named
+	argumentChars = 40  // of each
+)
 
-// line writes a tool's name and the beginning of its description.
-func (e *entry) line(b *strings.Builder) {
-	text := strings.Join(strings.Fields(e.guard.ShownText(e.source, e.tool.Name, e.tool.Description)), " ")
-	if runes := []rune(text[:min(len(text), 8*lineSize)]); len(runes) > lineSize {
-		text = strings.TrimRight(string(runes[:lineSize]), " ") + "…"
+// line writes a tool's name, its arguments, the beginning of its description, and
+// why it was found.
+func (e *entry) line(b *strings.Builder, h search.Hit, o DeferOptions) {
+	fmt.Fprintf(b, "%s(%s): %s", e.wire, e.arguments(), brief(e.guard.ShownText(e.source, e.tool.Name, e.tool.Description), lineSize))
+	if why := h.Why(); why != "" {
+		fmt.Fprintf(b, " [%s]", why)
 	}
-	fmt.Fprintf(b, "%s: %s\n", e.wire, text)
+	for i, d := range h.Alike {
+		if i == 0 {
+			b.WriteString(" Much the same: ")
+		} else {
+			b.WriteString(", ")
+		}
+		b.WriteString(d.ID)
+	}
+	b.WriteByte('\n')
+	if o.Examples {
+		for _, x := range e.definition().Examples {
+			fmt.Fprintf(b, "  Example: %s\n", x.Input)
+		}
+	}
+}
+
+// brief is the beginning of a text on one line, in so many characters.
+func brief(text string, most int) string {
+	text = strings.Join(strings.Fields(text[:min(len(text), 64*most)]), " ")
+	if runes := []rune(text[:min(len(text), 8*most)]); len(runes) > most {
+		return strings.TrimRight(string(runes[:most]), " ") + "…"
+	}
+	return text
+}
+
+// arguments names those that must be given, then the others, each with a question
+// mark.
+func (e *entry) arguments() string {
+	required := decoded[struct {
+		Required []string `json:"required"`
+	}](e.tool.Input).Required
+	properties := e.properties()
+	var must, may []string
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if slices.Contains(required, name) {
+			must = append(must, brief(name, argumentChars))
+		} else {
+			may = append(may, brief(name, argumentChars)+"?")
+		}
+	}
+	names := slices.Concat(must, may)
+	if more := len(names) - maxArguments; more > 0 {
+		names = append(names[:maxArguments], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
 }
 
 // describe answers tool_describe.

@@ -126,7 +126,7 @@ func (s *standingSet) entries() map[*entry]bool {
 // unfindable says which tools of deferred views the rules deny whatever their
 // arguments. About tool_call they are not asked: they see the tool that it calls.
 func (s *settings) unfindable(caller tool.Caller, mode string) (denied [allFinders]bool) {
-	tools, err := finders(new(toolset))
+	tools, err := finders(nil, new(toolset), DeferOptions{})
 	if err != nil {
 		return denied
 	}

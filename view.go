@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -24,6 +23,7 @@ type View struct {
 	stands   *standing // nil: the rules are asked about each call
 	whole    *View     // that this one defers; nil: it does not
 	how      DeferOptions
+	picked   *picked // nil: nobody picked what is offered
 }
 
 // Filter chooses tools. Each field that is set must fit; within one, any of its
@@ -88,7 +88,10 @@ func (f *Filter) key() string {
 // Only is a view of those tools of this one that the filter chooses. The same
 // filter gives the same definitions, as long as the tools do not change.
 func (v *View) Only(f Filter) *View {
-	if v.whole != nil {
+	switch {
+	case v.picked != nil:
+		return v.picked.from.Only(f).offering(v.picked.names)
+	case v.whole != nil:
 		return v.whole.Only(f).Defer(v.how)
 	}
 	n := *v
@@ -193,15 +196,15 @@ type toolset struct {
 	list    []*entry
 	offered []*entry          // of them: in the prompt, whatever is loaded
 	defers  bool              // it is that of a deferred view
+	loads   bool              // of one that loads what is found
 	names   map[string]*entry // on the wire
 	aliases map[string]*entry
 
 	kept      renderings
 	parts     map[string]*toolset // by filter
 	deferrals map[deferKey]*toolset
+	picks     map[string]*toolset // by names
 	nearby    nearby
-	hay       sync.Once
-	stacks    []haystack // of list
 }
 
 // maxKept is how many forms of one thing are kept ready: views of so many

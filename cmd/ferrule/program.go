@@ -137,7 +137,7 @@ it, and undoes what they did to files.`,
 	root.SetErr(p.errs)
 	root.PersistentFlags().StringVar(&p.home, "home", "", "where state is kept (default $FERRULE_HOME, else .ferrule in the workspace)")
 	root.PersistentFlags().StringVar(&p.config, "config", "", "configuration file (default ferrule.yaml, if there is one)")
-	root.AddCommand(p.initCommand(), p.doctorCommand(), p.toolsCommand(), p.callCommand(), p.batchCommand(), p.undoCommand(), p.policyCommand(), p.approvalsCommand(), p.rulesCommand(), p.journalCommand(), p.auditCommand(), p.upCommand(), p.mcpCommand(), p.serversCommand(), p.pinsCommand(), p.trustCommand(), p.scanCommand(), p.flowCommand(), p.connectCommand(), p.disconnectCommand(), p.hookCommand(), p.versionCommand())
+	root.AddCommand(p.initCommand(), p.doctorCommand(), p.toolsCommand(), p.searchCommand(), p.callCommand(), p.batchCommand(), p.undoCommand(), p.policyCommand(), p.approvalsCommand(), p.rulesCommand(), p.journalCommand(), p.auditCommand(), p.upCommand(), p.mcpCommand(), p.serversCommand(), p.pinsCommand(), p.trustCommand(), p.scanCommand(), p.flowCommand(), p.connectCommand(), p.disconnectCommand(), p.hookCommand(), p.versionCommand())
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {

@@ -17,18 +17,27 @@ import (
 )
 
 func (p *program) toolsCommand() *cobra.Command {
-	var check bool
+	var check, cost bool
 	cmd := &cobra.Command{
 		Use:   "tools [NAME]",
 		Short: "List the tools, what they claim and what the rules say of them",
 		Long: `List the tools: what they claim, where they come from, what the rules say of
 their calls, and which are not offered here, and why. With NAME, all about one.
 Servers of the configuration are connected to; no tool runs. --check lists what works but should be looked at; it refuses nothing,
-so the exit status is 0.`,
+so the exit status is 0. --cost lists what the definitions take of every prompt, in tokens,
+by server and by tool, and what it would be if they were deferred.`,
 		Args: atMostOne("NAME"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
+			if err := one(cmd, "check", "cost"); err != nil {
+				return err
+			}
+			if cost && len(args) > 0 {
+				return usage("got --cost and %s, want one of them", args[0])
+			}
 			return p.with(cmd.Context(), hosting{looks: true, servers: true, waits: true, names: needed(args)}, func(h *host) error {
 				switch {
+				case cost:
+					return p.printCosts(cmd.Context(), h)
 				case check:
 					return p.listFindings(cmd.Context(), h, args)
 				case len(args) == 1:
@@ -40,6 +49,7 @@ so the exit status is 0.`,
 		ValidArgsFunction: p.completeTools,
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "list what works but should be looked at")
+	cmd.Flags().BoolVar(&cost, "cost", false, "list what definitions take of every prompt, in tokens")
 	p.jsonFlag(cmd)
 	return cmd
 }

@@ -1,0 +1,192 @@
+package ferrule
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/search"
+)
+
+// library is what all tools of a runtime are found by. It is filled when somebody
+// first looks for one, so that nobody else waits for it, and from then on only what
+// a source has changed is read anew.
+type library struct {
+	index search.Index
+	of    atomic.Pointer[catalogue] // that it was filled from
+
+	mu    sync.Mutex
+	holds map[string][]*entry // by source
+
+	meaning sync.Mutex // of what follows; held for moments
+	bare    bool       // there are tools without their meaning
+	asking  chan struct{}
+	stop    context.CancelFunc // of who asks
+	rests   time.Time          // until then the embedder is not asked
+}
+
+// restAfterFault is how long an embedder that has failed is left alone.
+const restAfterFault = 10 * time.Second
+
+// open takes the embedder. Its functions are the host's: what befalls them must
+// not befall a search.
+func (l *library) open(e *search.Embedder) {
+	if e == nil {
+		return
+	}
+	safe := *e
+	safe.Documents = func(ctx context.Context, docs []search.Document) ([][]float32, error) {
+		return safely(func() ([][]float32, error) { return e.Documents(ctx, docs) })
+	}
+	safe.Queries = func(ctx context.Context, texts []string) ([][]float32, error) {
+		return safely(func() ([][]float32, error) { return e.Queries(ctx, texts) })
+	}
+	l.index.Embedder = &safe
+}
+
+// search finds tools among those that are registered now.
+func (l *library) search(ctx context.Context, r *registry, q search.Query) search.Answer {
+	l.fill(r)
+	l.mean(ctx)
+	return l.index.Search(ctx, q)
+}
+
+// fill brings the index to what is registered.
+func (l *library) fill(r *registry) {
+	c := r.catalogue()
+	if l.of.Load() == c {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.of.Load() == c { // another search was first
+		return
+	}
+	r.mu.Lock()
+	now := maps.Clone(r.sources)
+	r.mu.Unlock()
+	changed := false
+	for source := range l.holds {
+		if now[source] == nil {
+			l.index.Put(source)
+		}
+	}
+	for source, list := range now {
+		if !slices.Equal(l.holds[source], list) {
+			l.index.Put(source, documents(list)...)
+			changed = true
+		}
+	}
+	l.holds = now
+	l.of.Store(c)
+	if changed {
+		l.meaning.Lock()
+		defer l.meaning.Unlock()
+		l.bare = true
+	}
+}
+
+// documents is what entries are found by.
+func documents(list []*entry) []search.Document {
+	docs := make([]search.Document, len(list))
+	for i, e := range list {
+		d := search.Document{ID: e.wire, Name: e.tool.Name, Tags: e.tool.Tags}
+		d.Description = e.guard.ShownText(e.source, e.tool.Name, e.tool.Description)
+		properties := e.properties()
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
+			about := decoded[struct {
+				Description string `json:"description"`
+			}](properties[name])
+			d.Arguments = append(d.Arguments, search.Argument{Name: name, Description: about.Description})
+		}
+		for _, x := range e.tool.Examples {
+			d.Examples = append(d.Examples, string(x.Input))
+		}
+		docs[i] = d
+	}
+	return docs
+}
+
+// properties are the schemas of its arguments, as strangers may have them shown.
+func (e *entry) properties() map[string]json.RawMessage {
+	root := decoded[map[string]json.RawMessage](e.guard.Shown(e.source, e.tool.Name, e.tool.Input))
+	return decoded[map[string]json.RawMessage](root["properties"])
+}
+
+// mean waits until all tools have a meaning: as long as the embedder's Wait, or
+// until it has failed. Those that have none are found by their words.
+func (l *library) mean(ctx context.Context) {
+	e := l.index.Embedder
+	if e == nil {
+		return
+	}
+	if e.Wait > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, e.Wait)
+		defer cancel()
+	}
+	for {
+		asking := l.ask(ctx)
+		if asking == nil {
+			return
+		}
+		select {
+		case <-asking:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// ask has the embedder asked for what has no meaning yet, once at a time and beyond
+// the search that wants it; nil: there is nothing to ask for.
+func (l *library) ask(ctx context.Context) <-chan struct{} {
+	l.meaning.Lock()
+	defer l.meaning.Unlock()
+	switch {
+	case l.asking != nil:
+		return l.asking
+	case !l.bare || time.Now().Before(l.rests):
+		return nil
+	}
+	asking := make(chan struct{})
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	l.bare, l.asking, l.stop = false, asking, cancel
+	go func() {
+		err := errGoexit
+		defer func() {
+			cancel()
+			l.meaning.Lock()
+			defer l.meaning.Unlock()
+			if l.asking = nil; err != nil {
+				l.bare, l.rests = true, time.Now().Add(restAfterFault)
+			}
+			close(asking)
+		}()
+		err = l.index.Embed(ctx)
+	}()
+	return asking
+}
+
+// close ends what asks the embedder.
+func (l *library) close(ctx context.Context) error {
+	l.meaning.Lock()
+	l.bare = false
+	asking, stop := l.asking, l.stop
+	l.meaning.Unlock()
+	if asking == nil {
+		return nil
+	}
+	stop()
+	select {
+	case <-asking:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("the embedder has not returned: %w", context.Cause(ctx))
+	}
+}

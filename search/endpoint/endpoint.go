@@ -1,0 +1,136 @@
+// Package endpoint embeds texts with a model that is reached over HTTP, by the form
+// that OpenAI has and that most servers speak: Ollama, vLLM, llama.cpp and others.
+//
+//	e := endpoint.Endpoint{URL: "http://127.0.0.1:11434/v1/embeddings", Model: "nomic-embed-text"}
+//	x := search.Index{Embedder: e.Embedder()}
+//
+// The texts of all documents and queries go there. If it does not answer in time,
+// words alone do.
+package endpoint
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/ferrule-dev/ferrule/search"
+)
+
+// Endpoint is where a model is reached.
+type Endpoint struct {
+	URL   string // the whole of it, with /v1/embeddings at its end
+	Model string
+	// Key gives the key that is sent, anew for each request; nil: none is.
+	Key func(context.Context) (string, error)
+	// Text is what of a document is embedded; nil: [Text].
+	Text func(*search.Document) string
+	// Dimensions is how many numbers a vector has, for models that can say it
+	// shorter; 0: as many as the model has. Each takes a byte for each tool.
+	Dimensions int
+	Batch      int           // documents at once; 0: 64
+	Wait       time.Duration // how long a search waits; 0: 300 ms
+	Client     *http.Client  // nil: one that waits a minute at most
+}
+
+// maxAnswer is how many bytes of an answer are read.
+const maxAnswer = 64 << 20
+
+// Text is a document's name, description and the names of its arguments.
+func Text(d *search.Document) string {
+	var b strings.Builder
+	b.WriteString(strings.Join([]string{d.Source, d.Name}, " ") + ": " + d.Description)
+	for _, a := range d.Arguments {
+		b.WriteString("\n" + a.Name + ": " + a.Description)
+	}
+	return b.String()
+}
+
+// Embedder embeds with the model.
+func (e Endpoint) Embedder() *search.Embedder {
+	text := e.Text
+	if text == nil {
+		text = Text
+	}
+	wait := e.Wait
+	if wait <= 0 {
+		wait = 300 * time.Millisecond
+	}
+	return &search.Embedder{
+		Documents: func(ctx context.Context, docs []search.Document) ([][]float32, error) {
+			texts := make([]string, len(docs))
+			for i := range docs {
+				texts[i] = text(&docs[i])
+			}
+			return e.embed(ctx, texts)
+		},
+		Queries: e.embed,
+		Batch:   e.Batch,
+		Wait:    wait,
+	}
+}
+
+type request struct {
+	Model      string   `json:"model"`
+	Input      []string `json:"input"`
+	Dimensions int      `json:"dimensions,omitempty"`
+}
+
+type answer struct {
+	Data []struct {
+		Index     int       `json:"index"`
+		Embedding []float32 `json:"embedding"`
+	} `json:"data"`
+}
+
+func (e Endpoint) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if e.URL == "" {
+		return nil, errors.New("endpoint: got no URL")
+	}
+	body, err := json.Marshal(request{e.Model, texts, e.Dimensions})
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.URL, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if e.Key != nil {
+		key, err := e.Key(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("endpoint: key: %w", err)
+		}
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	client := e.Client
+	if client == nil {
+		client = &http.Client{Timeout: time.Minute}
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		said, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
+		return nil, fmt.Errorf("endpoint: got status %s: %q", resp.Status, said)
+	}
+	var a answer
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&a); err != nil {
+		return nil, fmt.Errorf("endpoint: answer: %w", err)
+	}
+	vectors := make([][]float32, len(texts))
+	for _, d := range a.Data {
+		if d.Index < 0 || d.Index >= len(texts) {
+			return nil, fmt.Errorf("endpoint: answer: got index %d, want 0 to %d", d.Index, len(texts)-1)
+		}
+		vectors[d.Index] = d.Embedding
+	}
+	return vectors, nil
+}
