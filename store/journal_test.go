@@ -259,7 +259,7 @@ func TestJournalDamage(t *testing.T) {
 		"J2 another result":    `UPDATE calls SET outcome = replace(outcome, 'sent', 'lost')`,
 		"J2 another place":     `UPDATE calls SET place = 7 WHERE id = 'b'`,
 		"J2 another session":   `UPDATE calls SET session = 'S'`,
-		"J2 another owner":     `UPDATE calls SET owner = 'A' || substr(owner, 2)`,
+		"J2 another owner":     `UPDATE calls SET owner = '!' || substr(owner, 2)`,
 		"J2 another attempt":   `UPDATE calls SET attempt = 9`,
 		"J2 another id":        `UPDATE calls SET id = 'A' WHERE id = 'a'`,
 		"J2 another key":       `UPDATE calls SET key = 'x' || substr(key, 2) WHERE key <> ''`,
