@@ -39,18 +39,14 @@ var architecture = map[string]arrows{
 		third: "github.com/santhosh-tekuri/jsonschema/v6 github.com/go-json-experiment/json golang.org/x/text",
 		tests: "internal/hostile",
 	},
-	"search": {},
-	"search/endpoint": {
-		ours: "search",
-	},
-	"search/vectors": {
-		ours: "search",
-	},
+	"search":                  {},
+	"search/endpoint":         {ours: "search", tests: "tooltest"},
+	"search/vectors":          {ours: "search", tests: "tooltest"},
 	"search/vectors/generate": {},
 
 	"builtin":              {ours: "internal/inside sandbox shell tool undo", third: "github.com/aymanbagabas/go-udiff golang.org/x/net", tests: ". audit policy policy/cedar tooltest"},
 	"mcptool":              {ours: ". audit guard internal/lock policy schema tool", third: "github.com/modelcontextprotocol/go-sdk/auth github.com/modelcontextprotocol/go-sdk/oauthex golang.org/x/oauth2 golang.org/x/sys", tests: "durable guard/flow guard/redact internal/hostile secret"},
-	"cmd/ferrule":          {ours: ". audit builtin durable guard guard/flow guard/leaks guard/redact guard/scan internal/config internal/lock internal/terminal mcptool policy policy/cedar sandbox schema search search/vectors secret secret/keyring shell store tool undo", third: "github.com/aymanbagabas/go-udiff github.com/charmbracelet/x/term github.com/spf13/cobra github.com/spf13/pflag"},
+	"cmd/ferrule":          {ours: ". audit builtin durable guard guard/flow guard/leaks guard/redact guard/scan internal/config internal/lock internal/terminal mcptool policy policy/cedar sandbox schema search search/endpoint search/vectors secret secret/keyring shell store tool undo", third: "github.com/aymanbagabas/go-udiff github.com/charmbracelet/x/term github.com/spf13/cobra github.com/spf13/pflag"},
 	"e2e":                  {ours: "tokens"},
 	"e2e/client":           {ours: ". mcptool policy tool"},
 	"e2e/hostile":          {},
@@ -89,7 +85,7 @@ var architecture = map[string]arrows{
 	"shell":                {third: "mvdan.cc/sh/v3", tests: "policy tool"},
 	"store":                {ours: "audit durable internal/lock policy tool", third: "modernc.org/sqlite", tests: ". tooltest"},
 	"tokens":               {third: "github.com/tiktoken-go/tokenizer", tests: ". tool"},
-	"tooltest":             {ours: ". audit durable guard/memory policy tool"},
+	"tooltest":             {ours: ". audit durable guard/memory policy search tool"},
 	"undo":                 {ours: "internal/inside internal/lock"},
 }
 

@@ -42,7 +42,9 @@ type entry struct {
 	gate     *gate // its own cap; nil: none
 	digest   func() string
 	shown    func() *Resolved // made once; nobody changes it
+	cost     cost
 	rendered *renderings
+	count    func(string) int // tokens; nil: by length
 	guard    *guard.Guard
 	static   *entry // of a form made for one session: the registered one
 	pages    bool   // it reads kept results
@@ -154,7 +156,7 @@ func (r *registry) believes(s tool.Source, t *tool.Tool) bool {
 }
 
 func (r *registry) entry(s tool.Source, base, believed bool, t *tool.Tool) *entry {
-	e := &entry{tool: t, source: s, base: base, believed: believed, rendered: new(renderings), guard: r.rt.set.guard}
+	e := &entry{tool: t, source: s, base: base, believed: believed, rendered: new(renderings), guard: r.rt.set.guard, count: r.rt.set.countTokens}
 	if e.believed {
 		e.claims = t.Claims
 	}
@@ -164,7 +166,7 @@ func (r *registry) entry(s tool.Source, base, believed bool, t *tool.Tool) *entr
 	e.gate = r.rt.set.gateOf(e, false)
 	e.digest = sync.OnceValue(func() string { return definitionDigest(s, &t.Info) })
 	e.findings = append(inspect(e), r.rt.set.guard.Definition(s, &t.Info)...)
-	e.shown = e.showOnce()
+	e.shown, e.cost = e.showOnce(), e.costOnce()
 	return e
 }
 

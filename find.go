@@ -222,7 +222,7 @@ func (e *entry) saying(more string) *entry {
 	t.Description += more
 	f := *e
 	f.tool, f.static, f.rendered = &t, e, new(renderings)
-	f.shown = f.showOnce()
+	f.shown, f.cost = f.showOnce(), f.costOnce()
 	return &f
 }
 

@@ -26,8 +26,10 @@ type library struct {
 	meaning sync.Mutex // of what follows; held for moments
 	bare    bool       // there are tools without their meaning
 	asking  chan struct{}
+	late    bool               // a search has waited for it in vain
 	stop    context.CancelFunc // of who asks
 	rests   time.Time          // until then the embedder is not asked
+	fault   error              // of the last time that it was
 }
 
 // restAfterFault is how long an embedder that has failed is left alone.
@@ -53,7 +55,13 @@ func (l *library) open(e *search.Embedder) {
 func (l *library) search(ctx context.Context, r *registry, q search.Query) search.Answer {
 	l.fill(r)
 	l.mean(ctx)
-	return l.index.Search(ctx, q)
+	a := l.index.Search(ctx, q)
+	if a.Fault == nil {
+		l.meaning.Lock()
+		defer l.meaning.Unlock()
+		a.Fault = l.fault
+	}
+	return a
 }
 
 // fill brings the index to what is registered.
@@ -118,18 +126,15 @@ func (e *entry) properties() map[string]json.RawMessage {
 	return decoded[map[string]json.RawMessage](root["properties"])
 }
 
-// mean waits until all tools have a meaning: as long as the embedder's Wait, or
-// until it has failed. Those that have none are found by their words.
+// mean waits until all tools have a meaning: as long as the embedder's Wait, once,
+// or until it has failed. Those that have none are found by their words.
 func (l *library) mean(ctx context.Context) {
 	e := l.index.Embedder
 	if e == nil {
 		return
 	}
-	if e.Wait > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, e.Wait)
-		defer cancel()
-	}
+	wait := time.NewTimer(e.Patience())
+	defer wait.Stop()
 	for {
 		asking := l.ask(ctx)
 		if asking == nil {
@@ -139,16 +144,23 @@ func (l *library) mean(ctx context.Context) {
 		case <-asking:
 		case <-ctx.Done():
 			return
+		case <-wait.C:
+			l.meaning.Lock()
+			defer l.meaning.Unlock()
+			l.late = l.asking == asking
+			return
 		}
 	}
 }
 
 // ask has the embedder asked for what has no meaning yet, once at a time and beyond
-// the search that wants it; nil: there is nothing to ask for.
-func (l *library) ask(ctx context.Context) <-chan struct{} {
+// the search that wants it; nil: there is nothing to wait for.
+func (l *library) ask(ctx context.Context) chan struct{} {
 	l.meaning.Lock()
 	defer l.meaning.Unlock()
 	switch {
+	case l.asking != nil && l.late:
+		return nil
 	case l.asking != nil:
 		return l.asking
 	case !l.bare || time.Now().Before(l.rests):
@@ -156,14 +168,14 @@ func (l *library) ask(ctx context.Context) <-chan struct{} {
 	}
 	asking := make(chan struct{})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	l.bare, l.asking, l.stop = false, asking, cancel
+	l.bare, l.late, l.asking, l.stop = false, false, asking, cancel
 	go func() {
 		err := errGoexit
 		defer func() {
 			cancel()
 			l.meaning.Lock()
 			defer l.meaning.Unlock()
-			if l.asking = nil; err != nil {
+			if l.asking, l.fault = nil, err; err != nil {
 				l.bare, l.rests = true, time.Now().Add(restAfterFault)
 			}
 			close(asking)

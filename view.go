@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -199,6 +200,9 @@ type toolset struct {
 	loads   bool              // of one that loads what is found
 	names   map[string]*entry // on the wire
 	aliases map[string]*entry
+
+	size  sync.Once
+	bytes int // of the definitions that are offered, after size
 
 	kept      renderings
 	parts     map[string]*toolset // by filter

@@ -4,7 +4,7 @@
 //	go run ./e2e [-direct] [-runs N] [-calls N] [-every] [-only SERVER] [-by CLIENT]
 //		[-ferrule PROGRAM] [-data DIR] [install|PART...]
 //
-// The parts are conformance, guarded, client, elicit, approvals, servers, http, hour, losses, crowd,
+// The parts are conformance, guarded, client, elicit, approvals, servers, http, find, hour, losses, crowd,
 // hostile and fast; without one all are run. Each prints what it checked as JSON lines, the last one a summary,
 // and the program exits with 1 where something does not hold that must. What is
 // known not to hold yet is printed as missed and counts for neither.
@@ -43,6 +43,7 @@ func parts() []part {
 		{"approvals", approvals},
 		{"servers", servers},
 		{"http", httpServers},
+		{"find", find},
 		{"hour", hour},
 		{"losses", losses},
 		{"crowd", crowd},

@@ -30,8 +30,6 @@ type Gateway struct {
 	Mode func(client string) Mode
 	// Names: deferred tools are listed by name, not only how many a server has.
 	Names bool
-	// CountTokens counts the tokens of definitions, for Auto. Nil: by length.
-	CountTokens func(text string) int
 	// ApproveElsewhere: a person who must allow a call is not asked through the
 	// client that makes it, even where that could be.
 	ApproveElsewhere bool

@@ -15,10 +15,9 @@ import (
 // toolList is a list of tools as it is sent, with the way back from the names in
 // it. It does not change.
 type toolList struct {
-	ids    []toolID
-	items  json.RawMessage   // an array
-	wires  map[string]string // the names of the runtime, by served name
-	tokens int
+	ids   []toolID
+	items json.RawMessage   // an array
+	wires map[string]string // the names of the runtime, by served name
 	// The whole results, as they are sent in each era.
 	old, new func() json.RawMessage
 }
@@ -95,10 +94,6 @@ type offer struct {
 	all  *toolList // of the view before it was deferred
 }
 
-// autoTokens is how many tokens of definitions a client is listed before they are
-// deferred: a tenth of the context of most models.
-const autoTokens = 20_000
-
 // offered is what the client is offered now.
 func (f *face) offered(ctx context.Context) offer {
 	g := f.client.gate
@@ -108,18 +103,21 @@ func (f *face) offered(ctx context.Context) offer {
 	if g.Mode != nil {
 		mode = g.Mode(f.name)
 	}
-	if mode == Auto {
-		mode = Full
-		if !defersItself(f.name) && all.tokens > autoTokens {
-			mode = Deferred
-		}
+	deferred := view
+	switch {
+	case mode == Deferred:
+		deferred = view.Defer(ferrule.DeferOptions{Names: g.Names})
+	case mode == Auto && !defersItself(f.name):
+		deferred = view.Auto(0, ferrule.DeferOptions{Names: g.Names})
+	}
+	if mode = Full; deferred != view {
+		mode = Deferred
 	}
 	f.mode.Store(&mode)
-	if mode != Deferred {
+	if mode == Full {
 		return offer{view, all, all}
 	}
-	view = view.Defer(ferrule.DeferOptions{Names: g.Names})
-	return offer{view, f.listOf(view, &f.lastDeferred), all}
+	return offer{deferred, f.listOf(deferred, &f.lastDeferred), all}
 }
 
 // lookUp is the view for a call, and the runtime's name of the tool. How tools are

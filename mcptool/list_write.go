@@ -30,19 +30,9 @@ func (g *Gateway) writeList(tools []ferrule.Resolved, raws []json.RawMessage) *t
 		text = append(text, raw...)
 	}
 	l.items = append(text, ']')
-	l.tokens = g.tokens(string(l.items))
 	l.old = sync.OnceValue(func() json.RawMessage { return wrapList("tools", l.items) })
 	l.new = sync.OnceValue(func() json.RawMessage { return g.complete("tools/list", wrapList("tools", l.items)) })
 	return l
-}
-
-// tokens is how many tokens a text has.
-func (g *Gateway) tokens(text string) int {
-	if g.CountTokens != nil {
-		return g.CountTokens(text)
-	}
-	const bytesPerToken = 4
-	return len(text) / bytesPerToken
 }
 
 // maxServed is how long a name is at most that is served: clients put one of

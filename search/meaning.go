@@ -20,9 +20,16 @@ type Embedder struct {
 	// Batch is how many documents it is given at once; 0: 64.
 	Batch int
 	// Wait is how long a search waits for the vectors of its query, before it
-	// answers by words alone. 0: as long as it takes, for embedders that only
-	// compute.
+	// answers by words alone. 0: a second.
 	Wait time.Duration
+}
+
+// Patience is how long a search waits for it.
+func (e *Embedder) Patience() time.Duration {
+	if e.Wait <= 0 {
+		return time.Second
+	}
+	return e.Wait
 }
 
 // Embedders that fail are left alone for a while, and those that hang are not asked
@@ -42,6 +49,7 @@ type embedding struct {
 var (
 	errResting = errors.New("the embedder failed a moment ago")
 	errBusy    = errors.New("the embedder has not answered earlier searches")
+	errSlow    = errors.New("the embedder took too long")
 )
 
 // vector is a direction: numbers in bytes, and what makes their length 1.
@@ -179,9 +187,6 @@ func (x *Index) Embed(ctx context.Context) error {
 // are to answer.
 func (x *Index) means(ctx context.Context, texts []string) ([]*vector, error) {
 	e := x.Embedder
-	if e.Wait <= 0 {
-		return check(texts)(e.Queries(ctx, texts))
-	}
 	x.embeds.mu.Lock()
 	switch {
 	case time.Now().Before(x.embeds.rests):
@@ -194,7 +199,7 @@ func (x *Index) means(ctx context.Context, texts []string) ([]*vector, error) {
 	x.embeds.asking++
 	x.embeds.mu.Unlock()
 
-	ctx, cancel := context.WithTimeoutCause(ctx, e.Wait, fmt.Errorf("the embedder took longer than %v", e.Wait))
+	ctx, cancel := context.WithTimeoutCause(ctx, e.Patience(), errSlow)
 	defer cancel()
 	type answer struct {
 		vectors []*vector
@@ -214,7 +219,9 @@ func (x *Index) means(ctx context.Context, texts []string) ([]*vector, error) {
 	select {
 	case a = <-done:
 	case <-ctx.Done():
-		a.err = context.Cause(ctx)
+		if a.err = context.Cause(ctx); errors.Is(a.err, errSlow) {
+			a.err = fmt.Errorf("%w: more than %v", errSlow, e.Patience())
+		}
 	}
 	if a.err != nil {
 		x.embeds.mu.Lock()

@@ -91,8 +91,11 @@ func (x *Index) rate(s *scratch, p *parsed, means []*vector, q Query) []candidat
 		n = rerankedByWords
 	}
 	n = max(n, 2*q.Limit+spare)
-	least := x.tallyAll(s, p, n, q.Only != nil)
-	found := x.best(s, n, least, q.Only)
+	found := x.best(s, n, x.tallyAll(s, p, n, false), nil)
+	if refused := func(c candidate) bool { return !q.Only(&x.entries[c.slot].Document) }; q.Only != nil && slices.ContainsFunc(found, refused) {
+		s.forget() // each that has a word must be asked about
+		found = x.best(s, n, x.tallyAll(s, p, n, true), q.Only)
+	}
 	if means != nil && (x.count <= smallIndex || len(found) < fewHits) {
 		found = x.others(s, found, q.Only)
 	}

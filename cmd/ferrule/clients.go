@@ -150,7 +150,7 @@ func urlOf(l config.Listen) string {
 			break
 		}
 	}
-	return scheme + where + endpoint
+	return scheme + where + mcpPath
 }
 
 // behind is the text of a client's file with Ferrule in the place of servers.

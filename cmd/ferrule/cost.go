@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -32,17 +31,11 @@ type toolCost struct {
 	Tokens int    `json:"tokens"`
 }
 
-func tokensIn(text []byte) int { return (len(text) + bytesPerToken - 1) / bytesPerToken }
-
 // costsOf counts what a view offers, the dearest first.
-func costsOf(v *ferrule.View) (c costs, err error) {
+func costsOf(v *ferrule.View) (c costs) {
 	c.Servers, c.Tools = []serverCost{}, []toolCost{}
-	for t := range v.Offered() {
-		text, err := json.Marshal(t.Info.Definition(t.Name))
-		if err != nil {
-			return c, err
-		}
-		one := toolCost{t.Name, t.Source.Name, tokensIn(text)}
+	for t, tokens := range v.Costs() {
+		one := toolCost{t.Name, t.Source.Name, tokens}
 		c.Tools = append(c.Tools, one)
 		i := slices.IndexFunc(c.Servers, func(s serverCost) bool { return s.Source == one.Source })
 		if i < 0 {
@@ -55,17 +48,15 @@ func costsOf(v *ferrule.View) (c costs, err error) {
 	}
 	slices.SortStableFunc(c.Servers, func(a, b serverCost) int { return cmp.Compare(b.Tokens, a.Tokens) })
 	slices.SortStableFunc(c.Tools, func(a, b toolCost) int { return cmp.Compare(b.Tokens, a.Tokens) })
-	text, err := v.Defer(ferrule.DeferOptions{}).Definitions(ferrule.JSON{})
-	c.Deferred = tokensIn(text)
-	return c, err
+	for _, tokens := range v.Defer(ferrule.DeferOptions{}).Costs() {
+		c.Deferred += tokens
+	}
+	return c
 }
 
 // printCosts prints a bar for each server, then the tools, then what deferral saves.
 func (p *program) printCosts(ctx context.Context, h *host) error {
-	c, err := costsOf(h.session(newSession(), "").View(ctx))
-	if err != nil {
-		return err
-	}
+	c := costsOf(h.session(newSession(), "").View(ctx))
 	if p.json {
 		return p.printJSON(c)
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/mcptool"
 	"github.com/ferrule-dev/ferrule/policy"
-	"github.com/ferrule-dev/ferrule/search/vectors"
 	"github.com/ferrule-dev/ferrule/store"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -96,7 +95,7 @@ func (p *program) host(ctx context.Context, o hosting) (h *host, err error) {
 	}()
 	rt := &ferrule.Runtime{
 		Mode: c.Policy.Mode, Rates: c.Limits.Rates, Workspace: filepath.FromSlash(c.Workspace), Protected: p.protected(c),
-		Limit: o.limit, Observe: o.observe, Embedder: vectors.Embedder(),
+		Limit: o.limit, Observe: o.observe,
 	}
 	h.rt = rt
 	h.hub = &mcptool.Hub{Runtime: rt, Name: client, Version: thisVersion().Version, Log: o.log}
@@ -115,6 +114,7 @@ func (p *program) host(ctx context.Context, o hosting) (h *host, err error) {
 	if rt.Secrets, err = vaultOf(c); err != nil {
 		return h, &status{statusUsage, err}
 	}
+	rt.Embedder = embedderOf(c, rt.Secrets)
 	if rt.Guard, err = guardOf(c); err != nil {
 		return h, &status{statusUsage, err}
 	}

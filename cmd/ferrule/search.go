@@ -8,8 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/internal/terminal"
 	"github.com/ferrule-dev/ferrule/search"
+	"github.com/ferrule-dev/ferrule/search/endpoint"
+	"github.com/ferrule-dev/ferrule/search/vectors"
+	"github.com/ferrule-dev/ferrule/secret"
 )
 
 func (p *program) searchCommand() *cobra.Command {
@@ -44,6 +48,22 @@ names. Servers of the configuration are connected to; no tool runs.`,
 	return cmd
 }
 
+// embedderOf is what tells searches what is meant; nil: nothing does.
+func embedderOf(c *config.Config, v *secret.Vault) *search.Embedder {
+	if c.Search.Words {
+		return nil
+	}
+	e := c.Search.Endpoint
+	if e == nil {
+		return vectors.Embedder()
+	}
+	model := endpoint.Endpoint{URL: e.URL, Model: e.Model, Dimensions: e.Dimensions, Wait: e.Wait}
+	if e.Key != "" {
+		model.Key = func(ctx context.Context) (string, error) { return valueFor(ctx, v, searchUses, e.Key) }
+	}
+	return model.Embedder()
+}
+
 // foundTool is a tool that a search found.
 type foundTool struct {
 	Name        string   `json:"name"`
@@ -65,13 +85,21 @@ func (p *program) search(ctx context.Context, h *host, text string, limit int) e
 			list[i].Alike = append(list[i].Alike, a.ID)
 		}
 	}
+	fault := ""
+	if answer.Fault != nil {
+		fault = terminal.Visible(answer.Fault.Error())
+	}
 	fits := len(list) > 0 && answer.Fit >= search.Fits
 	if p.json {
 		return p.printJSON(struct {
 			Tools []foundTool `json:"tools"`
 			Fit   float64     `json:"fit"`
 			Fits  bool        `json:"fits"`
-		}{list, answer.Fit, fits})
+			Fault string      `json:"fault,omitempty"`
+		}{list, answer.Fit, fits, fault})
+	}
+	if fault != "" {
+		p.complain("ferrule: what is meant did not count: " + fault)
 	}
 	for _, name := range answer.Missing {
 		p.printf("there is no tool %s\n", terminal.Visible(name))

@@ -25,10 +25,11 @@ func vaultOf(c *config.Config) (*secret.Vault, error) {
 const (
 	serverUses = "server:"
 	listenUses = "listen:"
+	searchUses = "search:endpoint"
 )
 
-// usersOf are the servers that are given a secret, and the listener whose token it
-// is, as a vault knows them.
+// usersOf are the servers that are given a secret, the listener whose token it is, and
+// the model for searches whose key it is, as a vault knows them.
 func usersOf(c *config.Config, name string) (list []string) {
 	for _, s := range c.Servers {
 		if slices.Contains(s.Secrets(), name) {
@@ -39,6 +40,9 @@ func usersOf(c *config.Config, name string) (list []string) {
 		if token == name {
 			list = append(list, listenUses+principal)
 		}
+	}
+	if e := c.Search.Endpoint; e != nil && e.Key == name {
+		list = append(list, searchUses)
 	}
 	slices.Sort(list)
 	return list

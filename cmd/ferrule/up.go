@@ -29,8 +29,8 @@ type upping struct {
 	address, auth string
 }
 
-// endpoint is where clients are served.
-const endpoint = "/mcp"
+// mcpPath is where clients are served.
+const mcpPath = "/mcp"
 
 // Bounds of the HTTP server. There is none on how long an answer takes: calls wait
 // for people, and streams stay open.
@@ -178,9 +178,9 @@ func (d *door) serve(ctx context.Context) error {
 		}
 	}
 	mux := http.NewServeMux()
-	mux.Handle(endpoint, d.gateway.Handler(how))
+	mux.Handle(mcpPath, d.gateway.Handler(how))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "there is nothing here: MCP is served at "+endpoint, http.StatusNotFound)
+		http.Error(w, "there is nothing here: MCP is served at "+mcpPath, http.StatusNotFound)
 	})
 	server := &http.Server{
 		Handler: mux, TLSConfig: d.keys, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
@@ -290,5 +290,5 @@ func (d *door) url() string {
 	if d.listen.Cert != "" {
 		scheme = "https"
 	}
-	return scheme + "://" + net.JoinHostPort(host, port) + endpoint
+	return scheme + "://" + net.JoinHostPort(host, port) + mcpPath
 }

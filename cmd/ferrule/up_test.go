@@ -285,7 +285,7 @@ secrets: {hers: {file: hers}}
 			t.Errorf("got the token %s, want none", r.token)
 		}
 		r.caller(t, "").hello(t)
-		address := strings.TrimSuffix(strings.TrimPrefix(r.url, "http://"), endpoint)
+		address := strings.TrimSuffix(strings.TrimPrefix(r.url, "http://"), mcpPath)
 		out, errs, code := try(t.Context(), dir, "up", "--address", address)
 		if code != statusFailed || !strings.Contains(errs, "is in use") || !strings.Contains(errs, "--address 127.0.0.1:0") {
 			t.Errorf("got %d, %s%s, want what to do", code, out, errs)

@@ -48,6 +48,7 @@ type Config struct {
 	Servers []Server
 	Listen  Listen
 	Content content
+	Search  search
 }
 
 // Policy says what may run.

@@ -79,6 +79,8 @@ func (r *reader) root(n *yaml.Node, c *Config) {
 			r.sandbox(v, &c.Sandbox)
 		case "content":
 			r.content(v, &c.Content)
+		case "search":
+			r.search(v, &c.Search)
 		default:
 			if !empty(v) {
 				r.fault(v, "%s: not built yet: nothing would act on it, so leave it out or empty", key)

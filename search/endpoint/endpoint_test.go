@@ -10,9 +10,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ferrule-dev/ferrule/search"
 	"github.com/ferrule-dev/ferrule/search/endpoint"
+	"github.com/ferrule-dev/ferrule/tooltest"
 )
 
 // model is a server that knows two meanings, and answers out of order.
@@ -65,7 +67,7 @@ func TestEndpoint(t *testing.T) {
 			server := httptest.NewServer(tt.serve)
 			defer server.Close()
 			embedder := endpoint.Endpoint{URL: server.URL, Model: "small", Key: tt.key, Client: server.Client()}.Embedder()
-			embedder.Wait = 0 // this test does not race with a clock
+			embedder.Wait = time.Minute // this test does not race with a clock
 			x := search.Index{Embedder: embedder}
 			err := x.Set(t.Context(), "all", docs...)
 			if tt.faulty == "" && err != nil || tt.faulty != "" && (err == nil || !strings.Contains(err.Error(), tt.faulty)) {
@@ -80,4 +82,14 @@ func TestEndpoint(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	tooltest.Embedder(t, func(t *testing.T) *search.Embedder {
+		server := httptest.NewServer(http.HandlerFunc(model))
+		t.Cleanup(server.Close)
+		key := func(context.Context) (string, error) { return "open sesame", nil }
+		return endpoint.Endpoint{URL: server.URL, Model: "small", Key: key, Client: server.Client()}.Embedder()
+	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ferrule-dev/ferrule/search"
 	"github.com/ferrule-dev/ferrule/search/vectors"
+	"github.com/ferrule-dev/ferrule/tooltest"
 )
 
 func Example() {
@@ -55,4 +56,9 @@ func TestEmbedder(t *testing.T) {
 			t.Errorf("%q means something: %v", text, got)
 		}
 	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	tooltest.Embedder(t, func(*testing.T) *search.Embedder { return vectors.Embedder() })
 }
