@@ -50,6 +50,11 @@ type item struct {
 // mark is where a fingerprint stands.
 type mark struct{ item, at uint32 }
 
+// repeated is the bit of a mark's place that says that it stands elsewhere, too.
+const repeated = 1 << 31
+
+func (m mark) place() int { return int(m.at &^ repeated) }
+
 // index finds what came from earlier results.
 type index struct {
 	items    []*item // by their numbers
@@ -313,6 +318,8 @@ func (m *marks) put(key uint64, at mark) {
 	if slot.key == 0 {
 		slot.key = key
 		m.n++
+	} else {
+		at.at |= repeated
 	}
 	slot.at = at
 }

@@ -41,9 +41,11 @@ type matcher struct {
 
 	looks, scanned int // of parts, and bytes of results
 
-	looked map[string]bool // words of this argument
-	hits   map[*item]int   // of this argument
-	all    int             // hits of all arguments
+	looked  map[string]bool // words of this argument
+	repeats map[uint64]bool // fingerprints of this argument that stand in many places
+	gone    int             // bytes of results that were gone through for them
+	hits    map[*item]int   // of this argument
+	all     int             // hits of all arguments
 }
 
 // match is where the parts of one argument came from.
@@ -56,6 +58,7 @@ func (m *matcher) match(arg string) []hit {
 	}
 	clear(m.hits)
 	clear(m.looked)
+	clear(m.repeats)
 	plain, _ := unescape(arg, false)
 	f := fold(plain, nil)
 	hits := m.whole(arg, f.text, len(arg))
@@ -237,8 +240,11 @@ func (m *matcher) runs(text string) []hit {
 			continue
 		}
 		from, to := begin, begin+gram
-		if int(at.at)+gram <= len(n.text) { // else the text is gone, and the print must do
-			from, to = shared(text, n.text, begin, int(at.at))
+		if at.place()+gram <= len(n.text) { // else the text is gone, and the print must do
+			from, to = shared(text, n.text, begin, at.place())
+			if to-from < minRun && at.at&repeated != 0 {
+				n, from, to = m.elsewhere(text, begin, key)
+			}
 			if to-from < minRun {
 				continue
 			}
@@ -252,6 +258,37 @@ func (m *matcher) runs(text string) []hit {
 		}
 	}
 	return hits
+}
+
+// maxRepeats is how many bytes of results are gone through for fingerprints that
+// stand in many places, for one call. What is beyond repeats itself, and says little.
+const maxRepeats = 4 << 20
+
+// elsewhere looks for a run at another place that has its fingerprint. It is tried
+// once for each in an argument.
+func (m *matcher) elsewhere(text string, begin int, key uint64) (n *item, from, to int) {
+	if m.repeats[key] {
+		return nil, 0, 0
+	}
+	if m.repeats == nil {
+		m.repeats = make(map[uint64]bool)
+	}
+	m.repeats[key] = true
+	for _, n := range slices.Backward(m.items) {
+		for at := 0; m.gone <= maxRepeats; at++ {
+			i := strings.Index(n.text[at:], text[begin:begin+gram])
+			if i < 0 {
+				m.gone += len(n.text) - at
+				break
+			}
+			at += i
+			m.gone += i + gram
+			if from, to := shared(text, n.text, begin, at); to-from >= minRun {
+				return n, from, to
+			}
+		}
+	}
+	return nil, 0, 0
 }
 
 // shared is the longest run around a[i] that equals the one around b[j].
