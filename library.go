@@ -25,6 +25,7 @@ type library struct {
 
 	meaning sync.Mutex // of what follows; held for moments
 	bare    bool       // there are tools without their meaning
+	closed  bool       // the embedder is not asked any more
 	asking  chan struct{}
 	late    bool               // a search has waited for it in vain
 	stop    context.CancelFunc // of who asks
@@ -103,7 +104,7 @@ func (l *library) fill(r *registry) {
 func documents(list []*entry) []search.Document {
 	docs := make([]search.Document, len(list))
 	for i, e := range list {
-		d := search.Document{ID: e.wire, Name: e.tool.Name, Tags: e.tool.Tags}
+		d := search.Document{ID: e.wire, Name: e.tool.Name, Tags: e.tool.Tags, Standing: int(e.source.Trust)}
 		d.Description = e.guard.ShownText(e.source, e.tool.Name, e.tool.Description)
 		properties := e.properties()
 		for _, name := range slices.Sorted(maps.Keys(properties)) {
@@ -163,7 +164,7 @@ func (l *library) ask(ctx context.Context) chan struct{} {
 		return nil
 	case l.asking != nil:
 		return l.asking
-	case !l.bare || time.Now().Before(l.rests):
+	case !l.bare || l.closed || time.Now().Before(l.rests):
 		return nil
 	}
 	asking := make(chan struct{})
@@ -188,7 +189,7 @@ func (l *library) ask(ctx context.Context) chan struct{} {
 // close ends what asks the embedder.
 func (l *library) close(ctx context.Context) error {
 	l.meaning.Lock()
-	l.bare = false
+	l.closed = true
 	asking, stop := l.asking, l.stop
 	l.meaning.Unlock()
 	if asking == nil {

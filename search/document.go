@@ -12,6 +12,9 @@ type Document struct {
 	Examples    []string
 	Source      string // set by [Index.Set]
 	About       string // what the source says of itself
+	// Standing is how far the document is trusted. A near copy of one that has more
+	// stands with it; one that has less never takes its place.
+	Standing int
 }
 
 // Argument is one that a tool takes.

@@ -14,8 +14,25 @@ type Hit struct {
 	Alike    []*Document // near copies of it that were found as well
 }
 
-// maxAlike is how many near copies are named.
-const maxAlike = 5
+// How many near copies are named, and how many of one source: it must not keep
+// those of others out.
+const (
+	maxAlike    = 5
+	maxAlikeOne = 2
+)
+
+// add names a near copy.
+func (h *Hit) add(d *Document) {
+	same := 0
+	for _, o := range h.Alike {
+		if o.Source == d.Source {
+			same++
+		}
+	}
+	if len(h.Alike) < maxAlike && same < maxAlikeOne {
+		h.Alike = append(h.Alike, d)
+	}
+}
 
 // Reason is a word of the query, and where the document has it.
 type Reason struct {

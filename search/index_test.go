@@ -127,6 +127,32 @@ func TestAlike(t *testing.T) {
 	if got := len(a.Hits[0].Alike); got != 4 {
 		t.Errorf("got %d near copies, want 4", got)
 	}
+	t.Run("Q2 one source does not keep the copies of others out", func(t *testing.T) {
+		var many []search.Document
+		for i := range 8 {
+			d := doc("web_search", "Search the web for pages about a topic and give back links.", "query", "count")
+			d.ID = fmt.Sprintf("many__web_search_%d", i)
+			many = append(many, d)
+		}
+		set(t, x, "many", many...)
+		a := x.Search(t.Context(), search.Query{Text: "search the web", Limit: 2})
+		from := map[string]int{a.Hits[0].Document.Source: 1}
+		for _, d := range a.Hits[0].Alike {
+			from[d.Source]++
+		}
+		if len(a.Hits[0].Alike) != 5 || from["many"] > 3 {
+			t.Errorf("got copies of %v, want some of others", from)
+		}
+	})
+	t.Run("Q2 a copy does not take the place of what is trusted more", func(t *testing.T) {
+		d := doc("web_search", "Search the web for pages about a topic and give back links.", "query", "count")
+		d.ID, d.Standing = "web_search", 5
+		set(t, x, "", d)
+		a := x.Search(t.Context(), search.Query{Text: "search the web", Limit: 2})
+		if len(a.Hits) != 2 || a.Hits[0].Document.ID != "web_search" && a.Hits[1].Document.ID != "web_search" {
+			t.Errorf("got %q, want web_search in a place of its own", names(a))
+		}
+	})
 }
 
 // shelf makes documents of few words, so that they share many.

@@ -32,18 +32,18 @@ func (e *Embedder) Patience() time.Duration {
 	return e.Wait
 }
 
-// Embedders that fail are left alone for a while, and those that hang are not asked
-// more often than this at once.
+// Embedders that fail are left alone for a while, and those that have not returned
+// from so many searches, which have given up, are not asked.
 const (
 	restAfterFault = 10 * time.Second
-	maxAsking      = 4
+	maxStuck       = 32
 )
 
 // embedding is the state of asking an embedder.
 type embedding struct {
-	mu     sync.Mutex
-	asking int
-	rests  time.Time // until then it is not asked
+	mu    sync.Mutex
+	stuck int
+	rests time.Time // until then it is not asked
 }
 
 var (
@@ -153,32 +153,72 @@ func (x *Index) Embed(ctx context.Context) error {
 	if size <= 0 {
 		size = 64
 	}
-	for len(bare) > 0 {
+	f := filler{x: x}
+	for len(bare) > 0 && f.failed < maxFailed {
 		batch := bare[:min(len(bare), size)]
 		bare = bare[len(batch):]
-		docs := make([]Document, len(batch))
-		for i, e := range batch {
-			docs[i] = e.Document
-		}
-		vectors, err := x.Embedder.Documents(ctx, docs)
-		if err == nil && len(vectors) != len(docs) {
-			err = fmt.Errorf("got %d vectors, want %d", len(vectors), len(docs))
-		}
-		if err != nil {
-			return fmt.Errorf("embed documents: %w", err)
-		}
-		made := make([]*vector, len(vectors))
-		for i, v := range vectors {
-			made[i] = quantise(v)
-		}
-		x.mu.Lock()
-		for i, e := range batch {
-			if x.entries[e.slot] == e { // it has not gone meanwhile
-				x.vectors.put(e.slot, made[i])
-				e.embedded = true
+		f.fill(ctx, batch)
+	}
+	return f.err
+}
+
+// maxFailed is how often in a row an embedder may fail before the other documents
+// are not tried.
+const maxFailed = 8
+
+// filler gives vectors to documents.
+type filler struct {
+	x      *Index
+	failed int   // in a row
+	err    error // the first
+}
+
+// fill gives vectors to the documents of one batch. One that the embedder does not
+// take costs no other its vector: halves are tried.
+func (f *filler) fill(ctx context.Context, batch []*entry) {
+	err := f.x.embed(ctx, batch)
+	if err == nil {
+		f.failed = 0
+		return
+	}
+	if f.failed++; f.err == nil {
+		f.err = fmt.Errorf("embed documents: %w", err)
+	}
+	if half := len(batch) / 2; half > 0 && ctx.Err() == nil {
+		for _, part := range [][]*entry{batch[:half], batch[half:]} {
+			if f.failed < maxFailed {
+				f.fill(ctx, part)
 			}
 		}
-		x.mu.Unlock()
+	}
+	if ctx.Err() != nil {
+		f.failed = maxFailed
+	}
+}
+
+func (x *Index) embed(ctx context.Context, batch []*entry) error {
+	docs := make([]Document, len(batch))
+	for i, e := range batch {
+		docs[i] = e.Document
+	}
+	vectors, err := x.Embedder.Documents(ctx, docs)
+	if err == nil && len(vectors) != len(docs) {
+		err = fmt.Errorf("got %d vectors, want %d", len(vectors), len(docs))
+	}
+	if err != nil {
+		return err
+	}
+	made := make([]*vector, len(vectors))
+	for i, v := range vectors {
+		made[i] = quantise(v)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, e := range batch {
+		if x.entries[e.slot] == e { // it has not gone meanwhile
+			x.vectors.put(e.slot, made[i])
+			e.embedded = true
+		}
 	}
 	return nil
 }
@@ -192,38 +232,45 @@ func (x *Index) means(ctx context.Context, texts []string) ([]*vector, error) {
 	case time.Now().Before(x.embeds.rests):
 		x.embeds.mu.Unlock()
 		return nil, errResting
-	case x.embeds.asking >= maxAsking:
+	case x.embeds.stuck >= maxStuck:
 		x.embeds.mu.Unlock()
 		return nil, errBusy
 	}
-	x.embeds.asking++
 	x.embeds.mu.Unlock()
 
+	caller := ctx
 	ctx, cancel := context.WithTimeoutCause(ctx, e.Patience(), errSlow)
 	defer cancel()
 	type answer struct {
 		vectors []*vector
 		err     error
 	}
-	done := make(chan answer, 1)
-	// An embedder that does not heed its context is not waited for: it counts as
-	// asking until it answers, and few may.
+	done := make(chan answer)
+	gone := make(chan struct{})
+	// An embedder that does not heed its context is not waited for.
 	go func() {
 		v, err := check(texts)(e.Queries(ctx, texts))
-		x.embeds.mu.Lock()
-		x.embeds.asking--
-		x.embeds.mu.Unlock()
-		done <- answer{v, err}
+		select {
+		case done <- answer{v, err}:
+		case <-gone:
+			x.embeds.mu.Lock()
+			defer x.embeds.mu.Unlock()
+			x.embeds.stuck--
+		}
 	}()
 	var a answer
 	select {
 	case a = <-done:
 	case <-ctx.Done():
+		x.embeds.mu.Lock()
+		x.embeds.stuck++
+		x.embeds.mu.Unlock()
+		close(gone)
 		if a.err = context.Cause(ctx); errors.Is(a.err, errSlow) {
 			a.err = fmt.Errorf("%w: more than %v", errSlow, e.Patience())
 		}
 	}
-	if a.err != nil {
+	if a.err != nil && caller.Err() == nil { // who stops searching says nothing about it
 		x.embeds.mu.Lock()
 		x.embeds.rests = time.Now().Add(restAfterFault)
 		x.embeds.mu.Unlock()

@@ -3,6 +3,7 @@ package search_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -92,6 +93,85 @@ func TestMeaning(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})
+	t.Run("Q4 a document that is not taken costs no other its meaning", func(t *testing.T) {
+		t.Parallel()
+		e := senses()
+		e.Batch = 64
+		e.Documents = func(ctx context.Context, docs []search.Document) (all [][]float32, err error) {
+			for _, d := range docs {
+				if d.Name == "odd" {
+					return nil, errors.New("odd is too long")
+				}
+				one, err := senses().Documents(ctx, []search.Document{d})
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, one...)
+			}
+			return all, nil
+		}
+		x := &search.Index{Embedder: e}
+		docs := []search.Document{doc("odd", "Odd.")}
+		for i := range 40 {
+			docs = append(docs, doc(fmt.Sprintf("sum_%d", i), "Add numbers."))
+		}
+		err := x.Set(t.Context(), "all", append(docs, doc("forecast", "The weather."))...)
+		if err == nil || !strings.Contains(err.Error(), "odd is too long") {
+			t.Errorf("got %v, want what was wrong", err)
+		}
+		if a := x.Search(t.Context(), search.Query{Text: "umbrella", Limit: 1}); names(a) != "forecast" {
+			t.Errorf("got %q, want forecast", names(a))
+		}
+	})
+	t.Run("Q4 one that is down is not tried for each document", func(t *testing.T) {
+		t.Parallel()
+		e, asked := senses(), 0
+		e.Documents = func(context.Context, []search.Document) ([][]float32, error) {
+			asked++
+			return nil, errors.New("down")
+		}
+		x := &search.Index{Embedder: e}
+		var docs []search.Document
+		for i := range 100 {
+			docs = append(docs, doc(fmt.Sprintf("sum_%d", i), "Add numbers."))
+		}
+		if err := x.Set(t.Context(), "all", docs...); err == nil || asked > 8 {
+			t.Errorf("got %v after %d times, want a few", err, asked)
+		}
+	})
+	t.Run("Q4 many searches at once all know what is meant", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			e := senses()
+			x := meaningful(t, e)
+			means := e.Queries
+			e.Queries = func(ctx context.Context, texts []string) ([][]float32, error) {
+				time.Sleep(time.Millisecond) // so that all ask at once
+				return means(ctx, texts)
+			}
+			var all sync.WaitGroup
+			for range 50 {
+				all.Go(func() {
+					if a := x.Search(t.Context(), search.Query{Text: "umbrella"}); a.Fault != nil || names(a) != "forecast send" {
+						t.Errorf("got %q, %v", names(a), a.Fault)
+					}
+				})
+			}
+			all.Wait()
+		})
+	})
+	t.Run("Q4 who stops searching says nothing about the embedder", func(t *testing.T) {
+		t.Parallel()
+		x := meaningful(t, senses())
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 20 { // which of the two is seen first is a matter of luck
+			x.Search(ctx, search.Query{Text: "umbrella"})
+		}
+		if a := x.Search(t.Context(), search.Query{Text: "umbrella", Limit: 1}); a.Fault != nil || names(a) != "forecast" {
+			t.Errorf("got %q, %v, want forecast", names(a), a.Fault)
+		}
+	})
 	t.Run("Q4 vectors of another length and without a number mean nothing", func(t *testing.T) {
 		t.Parallel()
 		e := senses()
@@ -169,12 +249,12 @@ func TestSlowEmbedder(t *testing.T) {
 		if n := asked.Load(); n != 1 {
 			t.Errorf("asked %d times, want once: it was left alone after that", n)
 		}
-		for range 10 {
+		for range 40 {
 			time.Sleep(time.Minute) // of the bubble
 			x.Search(t.Context(), search.Query{Text: "message"})
 		}
-		if n := asked.Load(); n != 4 {
-			t.Errorf("asked %d times while none was answered, want 4", n)
+		if n := asked.Load(); n != 32 {
+			t.Errorf("asked %d times while none was answered, want 32", n)
 		}
 		close(wake)
 		synctest.Wait()

@@ -180,7 +180,7 @@ func (x *Index) others(s *scratch, found []candidate, only func(*Document) bool)
 }
 
 // answer takes the best of the candidates. Near copies of one that is there stand
-// with it instead of taking the places of others.
+// with it instead of taking the places of others, unless they are trusted more.
 func (x *Index) answer(a *Answer, found []candidate, p *parsed, q Query) {
 	shown := make([]*entry, 0, q.Limit)
 	a.Hits = make([]Hit, 0, min(q.Limit, len(found)))
@@ -188,10 +188,8 @@ func (x *Index) answer(a *Answer, found []candidate, p *parsed, q Query) {
 	for i := range found {
 		c := &found[i]
 		e := x.entries[c.slot]
-		if of := slices.IndexFunc(shown, func(f *entry) bool { return alike(f, e) }); of >= 0 {
-			if len(a.Hits[of].Alike) < maxAlike {
-				a.Hits[of].Alike = append(a.Hits[of].Alike, &e.Document)
-			}
+		if of := slices.IndexFunc(shown, func(f *entry) bool { return f.Standing >= e.Standing && alike(f, e) }); of >= 0 {
+			a.Hits[of].add(&e.Document)
 			continue
 		}
 		if len(a.Hits) == q.Limit {

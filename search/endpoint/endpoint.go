@@ -35,20 +35,28 @@ type Endpoint struct {
 	Dimensions int
 	Batch      int           // documents at once; 0: 64
 	Wait       time.Duration // how long a search waits; 0: 300 ms
-	Client     *http.Client  // nil: one that waits a minute at most
+	Client     *http.Client  // nil: one that waits a minute at most, and goes nowhere else
 }
 
-// maxAnswer is how many bytes of an answer are read.
-const maxAnswer = 64 << 20
+// Bounds, in bytes: of an answer that is read, and of a text that is sent. Models
+// read some thousand tokens.
+const (
+	maxAnswer = 64 << 20
+	maxText   = 6_000
+)
 
-// Text is a document's name, description and the names of its arguments.
+// Text is a document's name, description and its arguments, as far as models read.
 func Text(d *search.Document) string {
 	var b strings.Builder
 	b.WriteString(strings.Join([]string{d.Source, d.Name}, " ") + ": " + d.Description)
 	for _, a := range d.Arguments {
+		if b.Len() > maxText {
+			break
+		}
 		b.WriteString("\n" + a.Name + ": " + a.Description)
 	}
-	return b.String()
+	text := b.String()
+	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 }
 
 // Embedder embeds with the model.
@@ -110,7 +118,7 @@ func (e Endpoint) embed(ctx context.Context, texts []string) ([][]float32, error
 	}
 	client := e.Client
 	if client == nil {
-		client = &http.Client{Timeout: time.Minute}
+		client = &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
 	resp, err := client.Do(req)
 	if err != nil {

@@ -84,6 +84,21 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
+func TestEndpointGoesNowhereElse(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was asked") }))
+	defer other.Close()
+	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer server.Close()
+	e := endpoint.Endpoint{URL: server.URL, Model: "small"}.Embedder()
+	if _, err := e.Queries(t.Context(), []string{"rain"}); err == nil || !strings.Contains(err.Error(), "307") {
+		t.Errorf("Q4 got %v, want the status", err)
+	}
+	if got := endpoint.Text(&search.Document{Name: "long", Description: strings.Repeat("é", 10_000)}); len(got) > 6_000 || !strings.HasPrefix(got, " long: é") {
+		t.Errorf("Q4 got a text of %d bytes", len(got))
+	}
+}
+
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	tooltest.Embedder(t, func(t *testing.T) *search.Embedder {
