@@ -3,6 +3,7 @@ package ferrule
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,6 +24,7 @@ type library struct {
 	mu    sync.Mutex
 	holds map[string][]*entry // by source
 
+	told    sync.Once  // that the embedder has failed
 	meaning sync.Mutex // of what follows; held for moments
 	bare    bool       // there are tools without their meaning
 	closed  bool       // the embedder is not asked any more
@@ -44,7 +46,7 @@ func (l *library) open(e *search.Embedder) {
 	}
 	safe := *e
 	safe.Documents = func(ctx context.Context, docs []search.Document) ([][]float32, error) {
-		return safely(func() ([][]float32, error) { return e.Documents(ctx, docs) })
+		return bounded(ctx, otherTime, func(ctx context.Context) ([][]float32, error) { return e.Documents(ctx, docs) })
 	}
 	safe.Queries = func(ctx context.Context, texts []string) ([][]float32, error) {
 		return safely(func() ([][]float32, error) { return e.Queries(ctx, texts) })
@@ -58,12 +60,29 @@ func (l *library) search(ctx context.Context, r *registry, q search.Query) searc
 	l.mean(ctx)
 	a := l.index.Search(ctx, q)
 	if a.Fault == nil {
-		l.meaning.Lock()
-		defer l.meaning.Unlock()
-		a.Fault = l.fault
+		a.Fault = l.behind()
 	}
+	if a.Fault == nil || errors.Is(a.Fault, errEmbedding) {
+		return a
+	}
+	a.Fault = errors.New(r.rt.set.scrubText(a.Fault.Error()))
+	l.told.Do(func() {
+		r.rt.set.find(Finding{"Runtime.Embedder", "tools are found by words alone, at least for a while: " + a.Fault.Error()})
+	})
 	return a
 }
+
+// behind is why tools have no meaning, or not all; nil: they have.
+func (l *library) behind() error {
+	l.meaning.Lock()
+	defer l.meaning.Unlock()
+	if l.fault == nil && l.asking != nil {
+		return errEmbedding
+	}
+	return l.fault
+}
+
+var errEmbedding = errors.New("the embedder has not told yet what tools mean")
 
 // fill brings the index to what is registered.
 func (l *library) fill(r *registry) {
@@ -92,12 +111,12 @@ func (l *library) fill(r *registry) {
 		}
 	}
 	l.holds = now
-	l.of.Store(c)
 	if changed {
 		l.meaning.Lock()
-		defer l.meaning.Unlock()
 		l.bare = true
+		l.meaning.Unlock()
 	}
+	l.of.Store(c)
 }
 
 // documents is what entries are found by.

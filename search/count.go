@@ -83,8 +83,9 @@ func fingerprint(terms []countedTerm) uint64 {
 	return marks
 }
 
-// alike says that two documents are near copies of each other.
+// alike says that two documents are near copies of each other: two sources have a
+// tool of the same name that is told of in much the same words. One source has its
+// reasons for two tools, as like as start and stop may be told of.
 func alike(a, b *entry) bool {
-	far := bits.OnesCount64(a.marks ^ b.marks)
-	return far <= 1 || far <= 12 && a.nameKey == b.nameKey
+	return a.Source != b.Source && a.nameKey == b.nameKey && bits.OnesCount64(a.marks^b.marks) <= 12
 }

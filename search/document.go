@@ -12,8 +12,8 @@ type Document struct {
 	Examples    []string
 	Source      string // set by [Index.Set]
 	About       string // what the source says of itself
-	// Standing is how far the document is trusted. A near copy of one that has more
-	// stands with it; one that has less never takes its place.
+	// Standing is how far the document is trusted: of near copies the one that has
+	// most is shown, and the others are named.
 	Standing int
 }
 

@@ -46,7 +46,7 @@ type entry struct {
 	slot     uint32
 	length   uint64
 	marks    uint64
-	nameKey  string // its name's terms, sorted
+	nameKey  string // its name's terms
 	embedded bool   // it has the vector that it gets
 }
 
@@ -204,7 +204,6 @@ func (x *Index) add(came []*moved) {
 			l.postings = append(l.postings, posting{e.slot, float32(t.weight) / unit, float32(c.length) / unit, t.fields})
 		}
 		x.names[e.slot] = uint8(min(len(c.name), math.MaxUint8))
-		slices.Sort(c.name)
 		e.nameKey = strings.Join(c.name, " ")
 	}
 	for at := range touched { // freed slots were taken out of order

@@ -148,9 +148,27 @@ func TestAlike(t *testing.T) {
 		d := doc("web_search", "Search the web for pages about a topic and give back links.", "query", "count")
 		d.ID, d.Standing = "web_search", 5
 		set(t, x, "", d)
-		a := x.Search(t.Context(), search.Query{Text: "search the web", Limit: 2})
-		if len(a.Hits) != 2 || a.Hits[0].Document.ID != "web_search" && a.Hits[1].Document.ID != "web_search" {
-			t.Errorf("got %q, want web_search in a place of its own", names(a))
+		a := x.Search(t.Context(), search.Query{Text: "search the web", Limit: 1})
+		if len(a.Hits) != 1 || a.Hits[0].Document.ID != "web_search" || len(a.Hits[0].Alike) != 5 {
+			t.Errorf("got %+v, want web_search first, and the others named", a.Hits)
+		}
+	})
+	t.Run("Q2 two tools of one source are no copies, nor is what goes the other way", func(t *testing.T) {
+		x := new(search.Index)
+		text := "Act on a virtual instance of the cloud account by its number and wait until it is done; gives back the state that it has then."
+		var docs []search.Document
+		for _, verb := range []string{"start", "stop", "lock", "reboot", "migrate", "restore", "clone", "tag"} {
+			docs = append(docs, doc(verb+"_instance", text, "number", "wait", "account"))
+		}
+		set(t, x, "cloud", docs...)
+		set(t, x, "a", doc("pdf_to_word", "Convert a document.", "file"))
+		set(t, x, "b", doc("word_to_pdf", "Convert a document.", "file"))
+		for _, q := range []string{"act on an instance", "convert a document"} {
+			for _, h := range x.Search(t.Context(), search.Query{Text: q}).Hits {
+				if len(h.Alike) > 0 {
+					t.Errorf("%s is said to be much the same as %s", h.Document.Name, h.Alike[0].Name)
+				}
+			}
 		}
 	})
 }
@@ -210,7 +228,15 @@ func TestSetInPlace(t *testing.T) {
 // find what stays each time.
 func TestSetWhileSearching(t *testing.T) {
 	t.Parallel()
-	x := new(search.Index)
+	x := &search.Index{Embedder: senses()}
+	x.Embedder.Batch = 0
+	x.Embedder.Documents = func(_ context.Context, docs []search.Document) ([][]float32, error) {
+		all := make([][]float32, len(docs))
+		for i, d := range docs {
+			all[i] = []float32{float32(len(d.Source)), 1}
+		}
+		return all, nil
+	}
 	many := func(source string, n int) []search.Document {
 		docs := make([]search.Document, n)
 		for i := range docs {

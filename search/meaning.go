@@ -50,6 +50,7 @@ var (
 	errResting = errors.New("the embedder failed a moment ago")
 	errBusy    = errors.New("the embedder has not answered earlier searches")
 	errSlow    = errors.New("the embedder took too long")
+	errEnded   = errors.New("the embedder ended its goroutine")
 )
 
 // vector is a direction: numbers in bytes, and what makes their length 1.
@@ -58,7 +59,13 @@ type vector struct {
 	scale   float32
 }
 
+// maxDims is how many numbers a vector may have.
+const maxDims = 16 << 10
+
 func quantise(v []float32) *vector {
+	if len(v) > maxDims {
+		return nil
+	}
 	most, squares := float32(0), 0.0
 	for _, f := range v {
 		if math.IsNaN(float64(f)) || math.IsInf(float64(f), 0) {
@@ -128,101 +135,6 @@ func (d *directions) angle(v *vector, slot uint32) float64 {
 	return float64(float32(s0+s1+s2+s3) * v.scale * d.scales[slot])
 }
 
-// Embed gives vectors to the documents that have none yet. An error leaves those
-// that it did not come to without.
-func (x *Index) Embed(ctx context.Context) error {
-	x.start()
-	if x.Embedder == nil {
-		return nil
-	}
-	select {
-	case x.filling <- struct{}{}:
-		defer func() { <-x.filling }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	x.mu.RLock()
-	var bare []*entry
-	for _, e := range x.entries {
-		if e != nil && !e.embedded {
-			bare = append(bare, e)
-		}
-	}
-	x.mu.RUnlock()
-	size := x.Embedder.Batch
-	if size <= 0 {
-		size = 64
-	}
-	f := filler{x: x}
-	for len(bare) > 0 && f.failed < maxFailed {
-		batch := bare[:min(len(bare), size)]
-		bare = bare[len(batch):]
-		f.fill(ctx, batch)
-	}
-	return f.err
-}
-
-// maxFailed is how often in a row an embedder may fail before the other documents
-// are not tried.
-const maxFailed = 8
-
-// filler gives vectors to documents.
-type filler struct {
-	x      *Index
-	failed int   // in a row
-	err    error // the first
-}
-
-// fill gives vectors to the documents of one batch. One that the embedder does not
-// take costs no other its vector: halves are tried.
-func (f *filler) fill(ctx context.Context, batch []*entry) {
-	err := f.x.embed(ctx, batch)
-	if err == nil {
-		f.failed = 0
-		return
-	}
-	if f.failed++; f.err == nil {
-		f.err = fmt.Errorf("embed documents: %w", err)
-	}
-	if half := len(batch) / 2; half > 0 && ctx.Err() == nil {
-		for _, part := range [][]*entry{batch[:half], batch[half:]} {
-			if f.failed < maxFailed {
-				f.fill(ctx, part)
-			}
-		}
-	}
-	if ctx.Err() != nil {
-		f.failed = maxFailed
-	}
-}
-
-func (x *Index) embed(ctx context.Context, batch []*entry) error {
-	docs := make([]Document, len(batch))
-	for i, e := range batch {
-		docs[i] = e.Document
-	}
-	vectors, err := x.Embedder.Documents(ctx, docs)
-	if err == nil && len(vectors) != len(docs) {
-		err = fmt.Errorf("got %d vectors, want %d", len(vectors), len(docs))
-	}
-	if err != nil {
-		return err
-	}
-	made := make([]*vector, len(vectors))
-	for i, v := range vectors {
-		made[i] = quantise(v)
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for i, e := range batch {
-		if x.entries[e.slot] == e { // it has not gone meanwhile
-			x.vectors.put(e.slot, made[i])
-			e.embedded = true
-		}
-	}
-	return nil
-}
-
 // means asks for the vectors of a query's texts; nil with an error: words alone
 // are to answer.
 func (x *Index) means(ctx context.Context, texts []string) ([]*vector, error) {
@@ -249,14 +161,17 @@ func (x *Index) means(ctx context.Context, texts []string) ([]*vector, error) {
 	gone := make(chan struct{})
 	// An embedder that does not heed its context is not waited for.
 	go func() {
-		v, err := check(texts)(e.Queries(ctx, texts))
-		select {
-		case done <- answer{v, err}:
-		case <-gone:
-			x.embeds.mu.Lock()
-			defer x.embeds.mu.Unlock()
-			x.embeds.stuck--
-		}
+		a := answer{err: errEnded}
+		defer func() {
+			select {
+			case done <- a:
+			case <-gone:
+				x.embeds.mu.Lock()
+				defer x.embeds.mu.Unlock()
+				x.embeds.stuck--
+			}
+		}()
+		a.vectors, a.err = check(texts)(e.Queries(ctx, texts))
 	}()
 	var a answer
 	select {

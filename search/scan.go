@@ -169,9 +169,13 @@ func (s *scanner) part() bool {
 
 // cutLast ends a word before the capital that was just taken.
 func (s *scanner) cutLast() bool {
-	s.at--
-	if n := len(s.word); n > 1 && n < maxWord {
-		s.word = s.word[:n-1]
+	_, size := utf8.DecodeLastRuneInString(s.text[:s.at])
+	s.at -= size
+	if n := len(s.word); n < maxWord {
+		_, size := utf8.DecodeLastRune(s.word)
+		if n > size {
+			s.word = s.word[:n-size]
+		}
 	}
 	return s.part()
 }

@@ -57,11 +57,12 @@ func TestStem(t *testing.T) {
 
 func FuzzWords(f *testing.F) {
 	f.Add("getHTTPStatus 天気 \xff don't")
+	f.Add("CAFÉs ДЖs")
 	f.Fuzz(func(t *testing.T, text string) {
 		n := 0
 		for w := range Words(text) {
 			n++
-			if w == "" || len(w) > maxWord+utf8.UTFMax || strings.ContainsAny(w, " ABCXYZ_-") {
+			if w == "" || !utf8.ValidString(w) || len(w) > maxWord+utf8.UTFMax || strings.ContainsAny(w, " ABCXYZ_-") {
 				t.Errorf("a word of %q is %q", text, w)
 			}
 			if s := stem([]byte(w)); len(s) == 0 || len(s) > len(w) {

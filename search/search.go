@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -73,15 +74,22 @@ func (x *Index) Search(ctx context.Context, q Query) Answer {
 	defer x.mu.RUnlock()
 	s := x.scratch()
 	defer x.release(s)
+	if meant(means) && x.vectors.dims > 0 && len(means[0].numbers) != x.vectors.dims {
+		a.Fault, means = fmt.Errorf("got a vector of %d numbers for the query, want %d as tools have", len(means[0].numbers), x.vectors.dims), nil
+	}
 	found := x.rate(s, p, means, q)
 	// Some more than are shown: near copies take no places.
 	found = x.first(found, 2*q.Limit+spare)
 	x.answer(&a, found, p, q)
 	if len(found) > 0 {
-		a.Fit = x.fit(p, &found[0], means != nil && x.vectors.has(found[0].slot))
+		a.Fit = x.fit(p, &found[0], meant(means) && x.vectors.has(found[0].slot))
 	}
 	return a
 }
+
+// meant says that it is known what the query means: an embedder need not know its
+// words.
+func meant(means []*vector) bool { return len(means) > 0 && means[0] != nil }
 
 // rate finds candidates and scores them. The lock is held.
 func (x *Index) rate(s *scratch, p *parsed, means []*vector, q Query) []candidate {
@@ -96,7 +104,7 @@ func (x *Index) rate(s *scratch, p *parsed, means []*vector, q Query) []candidat
 		s.forget() // each that has a word must be asked about
 		found = x.best(s, n, x.tallyAll(s, p, n, true), q.Only)
 	}
-	if means != nil && (x.count <= smallIndex || len(found) < fewHits) {
+	if meant(means) && (x.count <= smallIndex || len(found) < fewHits) {
 		found = x.others(s, found, q.Only)
 	}
 	most := float32(0)
@@ -179,8 +187,8 @@ func (x *Index) others(s *scratch, found []candidate, only func(*Document) bool)
 	return found
 }
 
-// answer takes the best of the candidates. Near copies of one that is there stand
-// with it instead of taking the places of others, unless they are trusted more.
+// answer takes the best of the candidates. Near copies stand with the one that is
+// trusted most, or was first, instead of taking the places of others.
 func (x *Index) answer(a *Answer, found []candidate, p *parsed, q Query) {
 	shown := make([]*entry, 0, q.Limit)
 	a.Hits = make([]Hit, 0, min(q.Limit, len(found)))
@@ -188,17 +196,25 @@ func (x *Index) answer(a *Answer, found []candidate, p *parsed, q Query) {
 	for i := range found {
 		c := &found[i]
 		e := x.entries[c.slot]
-		if of := slices.IndexFunc(shown, func(f *entry) bool { return f.Standing >= e.Standing && alike(f, e) }); of >= 0 {
+		of := slices.IndexFunc(shown, func(f *entry) bool { return alike(f, e) })
+		if of >= 0 && shown[of].Standing >= e.Standing {
 			a.Hits[of].add(&e.Document)
 			continue
 		}
-		if len(a.Hits) == q.Limit {
-			break
+		if of < 0 && len(a.Hits) == q.Limit {
+			continue // copies of what is there may still come
 		}
-		shown = append(shown, e)
 		from := len(reasons)
 		reasons = p.reasons(reasons, c.slot)
-		a.Hits = append(a.Hits, Hit{Document: &e.Document, Score: float64(c.score), Angle: float64(c.angle), Reasons: reasons[from:len(reasons):len(reasons)]})
+		h := Hit{Document: &e.Document, Score: float64(c.score), Angle: float64(c.angle), Reasons: reasons[from:len(reasons):len(reasons)]}
+		if of < 0 {
+			shown, a.Hits = append(shown, e), append(a.Hits, h)
+			continue
+		}
+		old := a.Hits[of] // what is trusted more takes its place
+		h.Score, h.Alike = old.Score, old.Alike
+		h.add(old.Document)
+		shown[of], a.Hits[of] = e, h
 	}
 }
 

@@ -67,7 +67,7 @@ func (r *reader) filled(n *yaml.Node, what string) (string, bool) {
 func (r *reader) references(n *yaml.Node, what, text string) bool {
 	_, err := fill(text, func(kind, name, _ string) (string, error) {
 		if kind == "secret" {
-			r.wanted = append(r.wanted, want{n, what, name})
+			r.wanted = append(r.wanted, want{at: n, what: what, name: name})
 		}
 		return "", nil
 	})
@@ -81,6 +81,7 @@ func (r *reader) references(n *yaml.Node, what, text string) bool {
 type want struct {
 	at         *yaml.Node
 	what, name string
+	bare       bool // it may be the secret itself, which is not shown
 }
 
 // promised finds fault with names of secrets that there are not. It comes last: the
@@ -99,6 +100,10 @@ func (r *reader) promised(secrets *yaml.Node) {
 		text := ": there are none"
 		if len(known) > 0 {
 			text = hint(w.name, slices.Sorted(maps.Keys(known)))
+		}
+		if w.bare && !strings.Contains(text, "did you mean") {
+			r.fault(w.at, "%s: got what does not stand under secrets, want the name of one there, not the secret itself", w.what)
+			continue
 		}
 		r.fault(w.at, "%s: got the secret %q, which does not stand under secrets%s", w.what, w.name, text)
 	}

@@ -128,7 +128,7 @@ func (r *reader) tokens(n *yaml.Node, what string) map[string]string {
 			r.fault(v, "%s.%s: got the secret of %s, want one of its own: the token says who it is", what, key.Value, of[name])
 		default:
 			tokens[key.Value], of[name] = name, key.Value
-			r.wanted = append(r.wanted, want{v, what + "." + key.Value, name})
+			r.wanted = append(r.wanted, want{at: v, what: what + "." + key.Value, name: name, bare: true})
 		}
 	})
 	return tokens

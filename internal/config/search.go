@@ -25,11 +25,18 @@ type searchEndpoint struct {
 	Wait       time.Duration // 0: the default
 }
 
+// Bounds of what a model is asked for. A search may wait twice: for what tools mean,
+// and for its query.
+const (
+	maxDimensions = 4096
+	maxSearchWait = 10 * time.Second
+)
+
 func (r *reader) search(n *yaml.Node, s *search) {
 	r.fields(n, "search", []string{"meaning", "endpoint"}, func(key string, v *yaml.Node) {
 		what := "search." + key
 		switch {
-		case empty(v): // as where it is not there
+		case v.Kind == yaml.ScalarNode && v.Tag == "!!null": // as where it is not there
 		case key == "meaning":
 			s.Words = !r.yes(v, what)
 		case key == "endpoint":
@@ -55,12 +62,16 @@ func (r *reader) searchEndpoint(n *yaml.Node, what string) *searchEndpoint {
 			if e.Key = r.said(v, what); secret.CheckName(e.Key) != nil { // it may be the key, which is not shown
 				r.fault(v, "%s: want the name of a secret, not the key itself", what)
 			} else {
-				r.wanted = append(r.wanted, want{v, what, e.Key})
+				r.wanted = append(r.wanted, want{at: v, what: what, name: e.Key, bare: true})
 			}
 		case "dimensions":
-			e.Dimensions = r.positive(v, what)
+			if e.Dimensions = r.positive(v, what); e.Dimensions > maxDimensions {
+				r.fault(v, "%s: got %d, want at most %d", what, e.Dimensions, maxDimensions)
+			}
 		case "wait":
-			e.Wait = r.span(v, what)
+			if e.Wait = r.span(v, what); e.Wait > maxSearchWait {
+				r.fault(v, "%s: got %s, want at most %s: a search waits for it", what, e.Wait, maxSearchWait)
+			}
 		}
 	})
 	if len(r.errs) > before {
@@ -68,8 +79,10 @@ func (r *reader) searchEndpoint(n *yaml.Node, what string) *searchEndpoint {
 	}
 	u, err := url.Parse(e.URL)
 	switch {
-	case e.URL == "" || e.Model == "":
-		r.fault(n, "%s: got no url or no model, want both", what)
+	case e.URL == "":
+		r.fault(n, "%s: got no url, want the address of a model, such as http://127.0.0.1:11434/v1/embeddings", what)
+	case e.Model == "":
+		r.fault(n, "%s: got no model, want its name, such as nomic-embed-text", what)
 	case e.Key != "" && (err != nil || u.Scheme == "http" && !loopback(u.Hostname())):
 		r.fault(n, "%s: got a key for an address that begins with http://, want https://: others could read it", what)
 	}

@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,9 +111,9 @@ func (e Endpoint) embed(ctx context.Context, texts []string) ([][]float32, error
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	key := ""
 	if e.Key != nil {
-		key, err := e.Key(ctx)
-		if err != nil {
+		if key, err = e.Key(ctx); err != nil {
 			return nil, fmt.Errorf("endpoint: key: %w", err)
 		}
 		req.Header.Set("Authorization", "Bearer "+key)
@@ -121,24 +123,57 @@ func (e Endpoint) embed(ctx context.Context, texts []string) ([][]float32, error
 		client = &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
 	resp, err := client.Do(req)
+	if where := (*url.Error)(nil); errors.As(err, &where) {
+		err = where.Err // the address may hold a key
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("endpoint: %w", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		said, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
-		return nil, fmt.Errorf("endpoint: got status %s: %q", resp.Status, said)
+		return nil, fmt.Errorf("endpoint: got status %s%s, want 200", resp.Status, said(resp.Body, key))
 	}
 	var a answer
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&a); err != nil {
-		return nil, fmt.Errorf("endpoint: answer: %w", err)
+		return nil, fmt.Errorf("endpoint: got an answer that is no list of vectors as OpenAI has it: %w", err)
 	}
-	vectors := make([][]float32, len(texts))
+	return e.vectors(a, len(texts))
+}
+
+// said is the beginning of what an endpoint says of an error; nothing if the key is
+// in it.
+func said(body io.Reader, key string) string {
+	text, _ := io.ReadAll(io.LimitReader(body, 4<<10))
+	text = bytes.TrimSpace(text)
+	switch {
+	case len(text) == 0:
+		return ""
+	case key != "" && strings.Contains(string(text), key):
+		return " (what it says holds the key, and is left out)"
+	}
+	return fmt.Sprintf(": %.200q", text)
+}
+
+// vectors are those of an answer, one for each text.
+func (e Endpoint) vectors(a answer, texts int) ([][]float32, error) {
+	all := make([][]float32, texts)
 	for _, d := range a.Data {
-		if d.Index < 0 || d.Index >= len(texts) {
-			return nil, fmt.Errorf("endpoint: answer: got index %d, want 0 to %d", d.Index, len(texts)-1)
+		switch {
+		case d.Index < 0 || d.Index >= texts:
+			return nil, fmt.Errorf("endpoint: got index %d, want 0 to %d", d.Index, texts-1)
+		case all[d.Index] != nil:
+			return nil, fmt.Errorf("endpoint: got index %d twice", d.Index)
+		case e.Dimensions > 0 && len(d.Embedding) != e.Dimensions:
+			return nil, fmt.Errorf("endpoint: got a vector of %d numbers, want %d", len(d.Embedding), e.Dimensions)
+		case len(d.Embedding) != len(a.Data[0].Embedding):
+			return nil, fmt.Errorf("endpoint: got vectors of %d and of %d numbers, want one length", len(a.Data[0].Embedding), len(d.Embedding))
+		case !slices.ContainsFunc(d.Embedding, func(f float32) bool { return f != 0 }):
+			return nil, fmt.Errorf("endpoint: got a vector without a number other than 0 for text %d", d.Index)
 		}
-		vectors[d.Index] = d.Embedding
+		all[d.Index] = d.Embedding
 	}
-	return vectors, nil
+	if len(a.Data) != texts {
+		return nil, fmt.Errorf("endpoint: got %d vectors, want %d", len(a.Data), texts)
+	}
+	return all, nil
 }

@@ -39,6 +39,10 @@ func model(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"object":"list","data":[%s]}`, strings.Join(rows, ","))
 }
 
+func answers(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }
+}
+
 func TestEndpoint(t *testing.T) {
 	t.Parallel()
 	key := func(context.Context) (string, error) { return "open sesame", nil }
@@ -54,13 +58,20 @@ func TestEndpoint(t *testing.T) {
 		faulty string // of the error
 	}{
 		{"Q4 a model far away", model, key, "take an umbrella", "forecast", ""},
-		{"Q4 the wrong key", model, func(context.Context) (string, error) { return "x", nil }, "send a message", "send", `401 Unauthorized: "not like this`},
+		{"Q4 the wrong key", model, func(context.Context) (string, error) { return "x", nil }, "send a message", "send", `401 Unauthorized: "not like this"`},
 		{"Q4 no key to be had", model, func(context.Context) (string, error) { return "", errors.New("locked") }, "send a message", "send", "key: locked"},
-		{"Q4 no JSON", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, key, "send a message", "send", "answer: invalid"},
+		{"Q4 no JSON", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, key, "send a message", "send", "no list of vectors"},
 		{"Q4 an index that is none", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"data":[{"index":7,"embedding":[1]}]}`)
 		}, key, "send a message", "send", "got index 7, want 0 to 2"},
-		{"Q4 fewer vectors than texts mean nothing for the rest", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"data":[]}`) }, key, "send a message", "send", ""},
+		{"Q4 fewer vectors than texts", answers(`{"data":[]}`), key, "send a message", "send", "got 0 vectors, want 3"},
+		{"Q4 an error that says it is none", answers(`{"error":"no such model"}`), key, "send a message", "send", "got 0 vectors, want 3"},
+		{"Q4 an index twice", answers(`{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`), key, "send a message", "send", "got index 0 twice"},
+		{"Q4 vectors of two lengths", answers(`{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]}]}`), key, "send a message", "send", "got vectors of 1 and of 2 numbers"},
+		{"Q4 nothing but zeros", answers(`{"data":[{"index":0,"embedding":[0,0]}]}`), key, "send a message", "send", "without a number other than 0"},
+		{"K3 the key in what it says", func(w http.ResponseWriter, r *http.Request) {
+			http.Error(w, "wrong key: "+r.Header.Get("Authorization"), http.StatusUnauthorized)
+		}, key, "send a message", "send", "401 Unauthorized (what it says holds the key, and is left out)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -93,6 +104,10 @@ func TestEndpointGoesNowhereElse(t *testing.T) {
 	e := endpoint.Endpoint{URL: server.URL, Model: "small"}.Embedder()
 	if _, err := e.Queries(t.Context(), []string{"rain"}); err == nil || !strings.Contains(err.Error(), "307") {
 		t.Errorf("Q4 got %v, want the status", err)
+	}
+	e = endpoint.Endpoint{URL: "http://127.0.0.1:1/?key=sesame", Model: "small"}.Embedder()
+	if _, err := e.Queries(t.Context(), []string{"rain"}); err == nil || strings.Contains(err.Error(), "sesame") {
+		t.Errorf("K3 got %v, want an error without the address", err)
 	}
 	if got := endpoint.Text(&search.Document{Name: "long", Description: strings.Repeat("é", 10_000)}); len(got) > 6_000 || !strings.HasPrefix(got, " long: é") {
 		t.Errorf("Q4 got a text of %d bytes", len(got))
