@@ -19,6 +19,7 @@ import (
 // a source has changed is read anew.
 type library struct {
 	index search.Index
+	about func(source string) string
 	of    atomic.Pointer[catalogue] // that it was filled from
 
 	mu    sync.Mutex
@@ -38,9 +39,23 @@ type library struct {
 // restAfterFault is how long an embedder that has failed is left alone.
 const restAfterFault = 10 * time.Second
 
-// open takes the embedder. Its functions are the host's: what befalls them must
-// not befall a search.
-func (l *library) open(e *search.Embedder) {
+// maxAbout is how many bytes count of what a source says of itself: it is said of
+// each of its tools.
+const maxAbout = 400
+
+// open takes the embedder, and who knows of sources. The functions are the host's:
+// what befalls them must not befall a search.
+func (l *library) open(e *search.Embedder, about func(string) string) {
+	l.about = func(source string) string {
+		if about == nil {
+			return ""
+		}
+		text, err := bounded(context.Background(), otherTime, func(context.Context) (string, error) { return about(source), nil })
+		if err != nil {
+			return ""
+		}
+		return text[:min(len(text), maxAbout)]
+	}
 	if e == nil {
 		return
 	}
@@ -106,7 +121,7 @@ func (l *library) fill(r *registry) {
 	}
 	for source, list := range now {
 		if !slices.Equal(l.holds[source], list) {
-			l.index.Put(source, documents(list)...)
+			l.index.Put(source, documents(list, l.about(source))...)
 			changed = true
 		}
 	}
@@ -119,19 +134,13 @@ func (l *library) fill(r *registry) {
 	l.of.Store(c)
 }
 
-// documents is what entries are found by.
-func documents(list []*entry) []search.Document {
+// documents is what entries of one source are found by.
+func documents(list []*entry, about string) []search.Document {
 	docs := make([]search.Document, len(list))
 	for i, e := range list {
-		d := search.Document{ID: e.wire, Name: e.tool.Name, Tags: e.tool.Tags, Standing: int(e.source.Trust)}
+		d := search.Document{ID: e.wire, Name: e.tool.Name, Tags: e.tool.Tags, About: about, Standing: int(e.source.Trust)}
 		d.Description = e.guard.ShownText(e.source, e.tool.Name, e.tool.Description)
-		properties := e.properties()
-		for _, name := range slices.Sorted(maps.Keys(properties)) {
-			about := decoded[struct {
-				Description string `json:"description"`
-			}](properties[name])
-			d.Arguments = append(d.Arguments, search.Argument{Name: name, Description: about.Description})
-		}
+		d.Arguments = search.Arguments(e.guard.Shown(e.source, e.tool.Name, e.tool.Input))
 		for _, x := range e.tool.Examples {
 			d.Examples = append(d.Examples, string(x.Input))
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -67,6 +68,37 @@ func TestSearchFollows(t *testing.T) {
 		}
 		if got := v.Defer(ferrule.DeferOptions{}).Do(t.Context(), ask("tool_search", `{"query":"send a letter"}`))[0].String(); strings.Contains(got, "mail") {
 			t.Errorf("what is denied was found: %q", got)
+		}
+	})
+	t.Run("Q2 what a source says of itself counts, and is not shown", func(t *testing.T) {
+		t.Parallel()
+		rt := lenient()
+		rt.About = func(source string) string {
+			if source == "mail" {
+				panic("nobody knows")
+			}
+			return "All about aquariums, and\nmore" + strings.Repeat(" of it", 1_000)
+		}
+		done(t, rt.Set(git, answering("log", "", about("Show what was."))))
+		done(t, rt.Set(mail, answering("send", "", about("Send a letter."))))
+		got := searched(t, rt.Session(tool.Caller{}), "aquariums")
+		if !strings.HasPrefix(got, "git__log(") || strings.Contains(got, "All about") || strings.Contains(got, "mail__") {
+			t.Errorf("found %q", got)
+		}
+	})
+	t.Run("Q4 that the embedder fails is told once, without secrets", func(t *testing.T) {
+		t.Parallel()
+		rt := lenient()
+		rt.Embedder = telling(0)
+		rt.Embedder.Queries = func(context.Context, []string) ([][]float32, error) { return nil, errors.New("no such model") }
+		done(t, rt.Set(mail, answering("send", "", about("Send a letter."))))
+		s := rt.Session(tool.Caller{})
+		for range 3 {
+			searched(t, s, "letter")
+		}
+		told := slices.DeleteFunc(rt.Findings(), func(f ferrule.Finding) bool { return f.Name != "Runtime.Embedder" })
+		if len(told) != 1 || !strings.Contains(told[0].Text, "no such model") {
+			t.Errorf("findings %v", told)
 		}
 	})
 	t.Run("Q2 near copies share a line", func(t *testing.T) {

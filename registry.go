@@ -47,7 +47,7 @@ type registry struct {
 
 func (r *registry) open(rt *Runtime) {
 	r.rt = rt
-	r.library.open(rt.Embedder)
+	r.library.open(rt.Embedder, rt.About)
 	r.sources, r.names, r.aliases = make(map[string][]*entry), make(map[string][]*entry), make(map[string]*entry)
 }
 

@@ -157,6 +157,9 @@ type Runtime struct {
 	// package search/vectors has one. Where it fails, or takes longer than its Wait,
 	// words alone are looked for. Nil: so they are always.
 	Embedder *search.Embedder
+	// About is what a source says of itself: its tools are found by those words too.
+	// They are shown to nobody. Nil: nothing is known.
+	About func(source string) string
 
 	// Record writes down each call with its final result, to be replayed. Nil:
 	// nothing is written, and nothing is spent on it.

@@ -76,37 +76,20 @@ func leaveOut(index *search.Index, idea string) bool {
 	return true
 }
 
+// document is what a runtime makes of a tool.
 func (t *retrievalTool) document(place int) search.Document {
-	d := search.Document{ID: strconv.Itoa(place), Name: t.Name, Description: t.Description, About: t.ServerDescription}
+	return search.Document{ID: strconv.Itoa(place), Name: t.Name, Description: t.Description, About: t.ServerDescription, Arguments: search.Arguments(t.schema())}
+}
+
+// schema is that of its arguments. One of the sets has a plain list of them by name.
+func (t *retrievalTool) schema() json.RawMessage {
 	schema := t.InputSchema
 	if len(schema) == 0 {
 		schema = t.Parameters
 	}
-	d.Arguments = arguments(schema, 0)
-	return d
-}
-
-// arguments are those of a schema, or of a plain list of them by name as one of the
-// sets has it, with those inside of others.
-func arguments(schema json.RawMessage, depth int) []search.Argument {
-	var object struct {
-		Properties map[string]json.RawMessage `json:"properties"`
+	var object map[string]json.RawMessage
+	if json.Unmarshal(schema, &object) == nil && object["properties"] == nil {
+		return slices.Concat([]byte(`{"properties":`), schema, []byte("}"))
 	}
-	if depth > 3 || json.Unmarshal(schema, &object) != nil {
-		return nil
-	}
-	properties := object.Properties
-	if properties == nil && depth == 0 && json.Unmarshal(schema, &properties) != nil {
-		return nil
-	}
-	var all []search.Argument
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		var about struct{ Description string }
-		if json.Unmarshal(properties[name], &about) != nil {
-			continue
-		}
-		all = append(all, search.Argument{Name: name, Description: about.Description})
-		all = append(all, arguments(properties[name], depth+1)...)
-	}
-	return all
+	return schema
 }

@@ -248,6 +248,14 @@ func (h *Hub) all() []*server {
 	return known
 }
 
+// About is what a server says of itself, for Runtime.About; "": nothing that is known.
+func (h *Hub) About(server string) string {
+	if s := h.server(server); s != nil && s.greeting() != nil {
+		return s.greeting().instructions
+	}
+	return ""
+}
+
 // forget closes the connections of a client session that has ended, and waits for
 // that.
 func (h *Hub) forget(a audience) {

@@ -32,7 +32,7 @@ func on(s config.Server) bool { return !s.Off }
 // govern tells a runtime what the configuration says of the sources that servers
 // are.
 func govern(rt *ferrule.Runtime, hub *mcptool.Hub, c *config.Config) {
-	rt.Believe = hub.Believes
+	rt.Believe, rt.About = hub.Believes, hub.About
 	rt.Trust, rt.SourceLimits = make(map[string]tool.Trust), make(map[string]int)
 	for _, s := range c.Servers {
 		if s.Trust != "" {
