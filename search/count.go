@@ -83,9 +83,13 @@ func fingerprint(terms []countedTerm) uint64 {
 	return marks
 }
 
-// alike says that two documents are near copies of each other: two sources have a
-// tool of the same name that is told of in much the same words. One source has its
-// reasons for two tools, as like as start and stop may be told of.
+// alike says that two documents are near copies of each other: they have the same
+// name and are told of in much the same words. One source has its reasons for two
+// tools, so there they must be told of in the same ones.
 func alike(a, b *entry) bool {
-	return a.Source != b.Source && a.nameKey == b.nameKey && bits.OnesCount64(a.marks^b.marks) <= 12
+	most := 12
+	if a.Source == b.Source {
+		most = 3
+	}
+	return a.nameKey == b.nameKey && bits.OnesCount64(a.marks^b.marks) <= most
 }
