@@ -24,7 +24,8 @@ type face struct {
 	intro   introduction
 	session *ferrule.Session
 	calls   int                  // requests under way; guarded by the client's mutex
-	mode    atomic.Pointer[Mode] // how tools were listed last
+	mode    atomic.Pointer[Mode] // how tools were listed last; nil: they were not
+	stays   *atomic.Bool         // they were deferred once; those of one name share it
 	// What was listed last: all tools, and those that stand for deferred ones.
 	lastAll, lastDeferred atomic.Pointer[madeList]
 
@@ -181,7 +182,12 @@ func (c *client) inUse(f *face) bool {
 
 // newFaceLocked makes a face and its view of the session. The mutex is held.
 func (c *client) newFaceLocked(e era, i introduction) *face {
-	f := &face{client: c, era: e, name: clientName(i.info), intro: i}
+	f := &face{client: c, era: e, name: clientName(i.info), intro: i, stays: new(atomic.Bool)}
+	for _, other := range c.faces {
+		if other.name == f.name {
+			f.stays = other.stays
+		}
+	}
 	caller := c.caller
 	caller.Client = f.name
 	f.session = c.gate.Runtime.Session(caller)

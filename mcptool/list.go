@@ -87,53 +87,89 @@ func (l *listCache) find(ids []toolID, write func() *toolList) *toolList {
 	return list
 }
 
-// offer is what a client is offered: a view, and how its tools are listed.
+// offer is what a client is offered, and how.
 type offer struct {
-	view *ferrule.View
+	mode Mode // Full or Deferred
 	list *toolList
 	all  *toolList // of the view before it was deferred
 }
 
-// offered is what the client is offered now.
-func (f *face) offered(ctx context.Context) offer {
-	g := f.client.gate
-	view := f.session.View(ctx)
+// offered is what the client would be listed now. To ask changes nothing: only
+// listTools, which does list it, has calls looked up in another way.
+func (f *face) offered(ctx context.Context) offer { return f.offerOf(f.session.View(ctx)) }
+
+func (f *face) offerOf(view *ferrule.View) offer {
 	all := f.listOf(view, &f.lastAll)
-	mode := Auto
-	if g.Mode != nil {
-		mode = g.Mode(f.name)
+	if f.modeOf(view) == Full {
+		return offer{Full, all, all}
 	}
-	deferred := view
+	return offer{Deferred, f.listOf(f.deferred(view), &f.lastDeferred), all}
+}
+
+func (f *face) deferred(view *ferrule.View) *ferrule.View {
+	return view.Defer(ferrule.DeferOptions{Names: f.client.gate.Names})
+}
+
+// auto reports whether it goes by the tools how they are listed to this client.
+func (f *face) auto() bool {
+	mode := f.client.gate.Mode
+	return (mode == nil || mode(f.name) == Auto) && !defersItself(f.name)
+}
+
+// modeOf is how the tools of a view are listed now: Full or Deferred. By itself a
+// list that was deferred stays so, else it would be another one, back and forth,
+// where a few tools more or less decide.
+func (f *face) modeOf(view *ferrule.View) Mode {
+	g := f.client.gate
 	switch {
-	case mode == Deferred:
-		deferred = view.Defer(ferrule.DeferOptions{Names: g.Names})
-	case mode == Auto && !defersItself(f.name):
-		deferred = view.Auto(0, ferrule.DeferOptions{Names: g.Names})
+	case f.auto():
+		if f.stays.Load() || view.Auto(0, ferrule.DeferOptions{Names: g.Names}) != view {
+			return Deferred
+		}
+	case g.Mode != nil && g.Mode(f.name) == Deferred:
+		return Deferred
 	}
-	if mode = Full; deferred != view {
-		mode = Deferred
-	}
+	return Full
+}
+
+// listed remembers how the client was listed its tools.
+func (f *face) listed(mode Mode) {
 	f.mode.Store(&mode)
-	if mode == Full {
-		return offer{view, all, all}
+	if mode == Deferred {
+		f.stays.Store(true)
 	}
-	return offer{deferred, f.listOf(deferred, &f.lastDeferred), all}
 }
 
 // lookUp is the view for a call, and the runtime's name of the tool. How tools are
-// listed was settled when they were; only a name that was shortened is looked up in
-// the list.
+// listed was settled when they were, whatever has changed since; only a name that
+// was shortened is looked up in the list.
 func (f *face) lookUp(ctx context.Context, served string) (*ferrule.View, string) {
-	mode := f.mode.Load()
-	if mode == nil || shortened(served) {
-		o := f.offered(ctx)
-		return o.view, o.wire(served)
-	}
 	view := f.session.View(ctx)
-	if *mode == Deferred {
-		view = view.Defer(ferrule.DeferOptions{Names: f.client.gate.Names})
+	wire := served
+	if shortened(served) {
+		o := f.offerOf(view)
+		wire = o.wire(served)
 	}
-	return view, served
+	mode := f.mode.Load()
+	if mode == nil {
+		now := f.modeOf(view)
+		mode = &now
+	}
+	if *mode == Deferred || f.finds(view, served) {
+		view = f.deferred(view)
+	}
+	return view, wire
+}
+
+// finds reports whether a name is one of those that stand for deferred tools, for a
+// client that may have been listed them when nobody remembers it: a stateless one
+// may call for as long as it likes after it was listed its tools.
+func (f *face) finds(view *ferrule.View, served string) bool {
+	switch served {
+	case "tool_search", "tool_describe", "tool_call":
+		return f.auto() && !slices.Contains(view.Names(), served) // another may have the name
+	}
+	return false
 }
 
 // shortened reports whether a name looks as if it was too long: it ends in a hash.
@@ -220,6 +256,7 @@ func (d *dialogue) listTools() (json.RawMessage, error) {
 		return nil, err
 	}
 	o := d.face.offered(d.ctx)
+	d.face.listed(o.mode)
 	if d.era() == newEra {
 		d.whole = true
 		return o.list.new(), nil

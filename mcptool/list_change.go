@@ -6,10 +6,14 @@ import (
 )
 
 // takeSaid reports whether a server has told this client that its tools have
-// changed. Where they are deferred its list is the same all the same.
-func (f *face) takeSaid() bool {
-	mode := f.mode.Load()
-	return f.said.Swap(false) && (mode == nil || *mode != Deferred)
+// changed.
+func (f *face) takeSaid() bool { return f.said.Swap(false) }
+
+// differs reports whether the client is to be told of what it would be listed now:
+// it is another list than it knows, or a server has said so. Where tools are
+// deferred that is the same list all the same.
+func (o *offer) differs(known *toolList, said bool) bool {
+	return !known.same(o.list) || said && o.mode == Full
 }
 
 // changed tells the client that a list has changed: of tools only if what it is
@@ -43,13 +47,13 @@ func (c *client) changed(ctx context.Context, what string) {
 		if known == nil && !said {
 			return // it has not asked yet
 		}
-		now := old.offered(ctx).list
-		if known.same(now) && !said {
+		now := old.offered(ctx)
+		if !now.differs(known, said) {
 			return
 		}
 		c.mu.Lock()
 		if c.known != nil {
-			c.known = now
+			c.known = now.list
 		}
 		c.mu.Unlock()
 	}

@@ -46,12 +46,12 @@ func (h *listening) tell(method string, params json.RawMessage) {
 func (h *listening) changed(ctx context.Context, what, method string, said bool) {
 	switch {
 	case what == "tools" && h.tools:
-		now := h.d.face.offered(ctx).list
+		now := h.d.face.offered(ctx)
 		h.mu.Lock()
-		same := h.known.same(now)
-		h.known = now
+		differs := now.differs(h.known, said)
+		h.known = now.list
 		h.mu.Unlock()
-		if same && !said {
+		if !differs {
 			return
 		}
 	case what == "prompts" && h.prompts, what == "resources" && h.resources:
