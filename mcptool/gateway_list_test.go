@@ -201,6 +201,13 @@ func TestGatewayManyTools(t *testing.T) {
 					t.Errorf("listed %d tools, want %s among few", len(names), want)
 				}
 			}
+			wrong := k.must("tools/call", `{"name":"tool_call","arguments":{"name":"s__tool_00007","arguments":{}}}`)
+			if failed, _ := member(wrong, "isError"); string(failed) != "true" || !strings.Contains(callText(wrong), "Tool not found: s__tool_00007. Did you mean s__tool_000") {
+				t.Errorf("M3 an inner tool that is not there: got %s", wrong)
+			}
+			if f := k.fails("tools/call", `{"name":"s__tool_00007"}`); !strings.HasPrefix(f.Message, "Unknown tool: s__tool_00007. Did you mean s__tool_000") {
+				t.Errorf("a tool that is not there: got %+v", f)
+			}
 			if got := callText(k.must("tools/call", `{"name":"tool_call","arguments":{"name":"s__tool_0007","arguments":{}}}`)); got != "tool_0007" {
 				t.Errorf("got %q", got)
 			}

@@ -51,7 +51,11 @@ func (d *dialogue) resultOf(name, wire string, res tool.Result) (json.RawMessage
 	d.mu.Unlock()
 	switch {
 	case res.Err != nil && res.Err.Kind == tool.UnknownTool:
-		return nil, &Fault{Code: codeInvalidParams, Message: "Unknown tool: " + short(name)}
+		near, itself := strings.CutPrefix(res.Err.Text, "Tool not found: "+wire)
+		if !itself { // the one that it was to call: that is the model's fault, not the client's
+			return d.rendered(res), nil
+		}
+		return nil, &Fault{Code: codeInvalidParams, Message: "Unknown tool: " + short(name) + near}
 	case got.fault != nil && isFault(res.Err, got.fault):
 		return nil, d.saying(got.request(wire), got.fault, res.Err)
 	case got.raw == nil || unseen(got.raw) > maxUnseen || !d.mayRead() || !d.keyless(got.raw):
