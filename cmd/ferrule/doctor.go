@@ -162,7 +162,7 @@ func examineSearch(ctx context.Context, c *config.Config) []finding {
 		return []finding{{name, "failed", "search.endpoint: " + why + "; until it answers, tools are found by words alone"}}
 	}
 	switch {
-	case ctx.Err() != nil:
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return wrong(fmt.Sprintf("got no answer in %s", patience))
 	case err != nil:
 		return wrong(strings.TrimPrefix(faultText(v, err), "endpoint: "))

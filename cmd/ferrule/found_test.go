@@ -37,12 +37,12 @@ func TestShare(t *testing.T) {
 
 func TestNothingFound(t *testing.T) {
 	t.Parallel()
-	names := []string{"files__read_text_file", "git_commit"}
+	known := []string{"files", "read", "text", "file", "git", "commit"}
 	for text, want := range map[string]string{
 		"raed a flie": `no tool has these words: did you mean "read a file"?`,
 		"zzyzx":       "no tool has these words: try others, or fewer; `ferrule tools` lists what there is",
 	} {
-		if got := nothingFound(names, text); got != want {
+		if got := nothingFound(known, text); got != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}
@@ -76,6 +76,7 @@ func TestDoctorSearch(t *testing.T) {
 	}{
 		{"Q4 it answers", `{"data":[{"index":0,"embedding":[1,0,2]}]}`, 200, "ok search.endpoint: small answers, with vectors of 3 numbers"},
 		{"Q4 it repeats the key", "wrong key: Bearer " + key, 401, `failed search.endpoint: got status 401 Unauthorized: "wrong key: Bearer [secret k]"`},
+		{"Q4 it repeats the key, cut", strings.Repeat("x", 200-16) + key, 401, `failed search.endpoint: got status 401 Unauthorized: "xxx`},
 		{"Q4 no vector", `{"data":[]}`, 200, "failed search.endpoint: got "},
 		{"Q4 one without numbers", `{"data":[{"index":0,"embedding":[]}]}`, 200, "failed search.endpoint: got "},
 		{"Q4 zeros", `{"data":[{"index":0,"embedding":[0,0,0]}]}`, 200, "failed search.endpoint: got a vector of zeros"},

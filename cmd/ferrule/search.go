@@ -127,7 +127,11 @@ func faultText(v *secret.Vault, err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
-	text, _ := v.Scrub(err.Error())
+	// An answer is quoted as far as it is read: the beginning of a key may be its end.
+	text, quoted := strings.CutSuffix(err.Error(), `"`)
+	if text, _ = v.Scrub(text); quoted {
+		text += `"`
+	}
 	return terminal.Visible(text)
 }
 
@@ -185,7 +189,7 @@ func (p *program) search(ctx context.Context, h *host, q sought) error {
 	case len(list) > 0 && !fits:
 		p.printf("no tool seems to fit; the nearest:\n")
 	case len(list) == 0 && len(missing) == 0:
-		return &status{statusFailed, errors.New(nothingFound(view.Names(), q.text))}
+		return &status{statusFailed, errors.New(nothingFound(wordsOf(view), q.text))}
 	}
 	if len(list) > 0 {
 		p.printFound(list)
@@ -214,15 +218,32 @@ func (p *program) whyMissing(ctx context.Context, h *host, v *ferrule.View, name
 	return "Tool not found: " + name
 }
 
-// nothingFound says what may be done where no tool has the words. Names are those of
-// the tools.
-func nothingFound(names []string, text string) string {
-	if len(names) == 0 {
-		return "there are no tools"
+// wordsOf are the words of a view's tools: those of their names, then those that their
+// descriptions begin with.
+func wordsOf(v *ferrule.View) (words []string) {
+	var told []string
+	add := func(list *[]string, text string) {
+		for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) }) {
+			*list = append(*list, word)
+		}
 	}
-	var known []string
-	for _, name := range names {
-		known = append(known, strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return !unicode.IsLetter(c) })...)
+	for t := range v.Offered() {
+		add(&words, t.Name)
+		add(&told, terminal.Brief(t.Info.Description, 60))
+	}
+	seen := make(map[string]bool)
+	return slices.DeleteFunc(append(words, told...), func(word string) bool {
+		had := seen[word]
+		seen[word] = true
+		return had
+	})
+}
+
+// nothingFound says what may be done where no tool has the words; known are those of
+// the tools.
+func nothingFound(known []string, text string) string {
+	if len(known) == 0 {
+		return "there are no tools"
 	}
 	words, mended := strings.Fields(text), false
 	for i, word := range words[:min(len(words), 20)] {
