@@ -88,6 +88,7 @@ func (p *program) examine(ctx context.Context) []finding {
 		all = append(all, p.examineContent(ctx, c))
 		all = append(all, p.examineClientHook()...)
 		all = append(all, examineSecrets(ctx, c)...)
+		all = append(all, examineSearch(ctx, c)...)
 		all = append(all, examineHome(p.homeOf(c)), examineStore(ctx, p.storeOf(c)))
 		all = append(all, p.loginsOf(c).examine()...)
 	}
@@ -139,6 +140,46 @@ func examineHooks(c *config.Config) finding {
 		names[i] = h.Name
 	}
 	return finding{"hooks", "ok", strings.Join(names, ", ")}
+}
+
+// examineSearch asks the model that tells searches what is meant for one vector, if
+// there is such a model.
+func examineSearch(ctx context.Context, c *config.Config) []finding {
+	if c.Search.Endpoint == nil {
+		return nil
+	}
+	const name, patience = "search", 5 * time.Second
+	v, err := vaultOf(c)
+	if err != nil {
+		return nil // examineSecrets has said it
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	e, began := embedderOf(c, v), time.Now()
+	list, err := e.Queries(ctx, []string{"read a file"})
+	took := time.Since(began)
+	wrong := func(why string) []finding {
+		return []finding{{name, "failed", "search.endpoint: " + why + "; until it answers, tools are found by words alone"}}
+	}
+	switch {
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return wrong(fmt.Sprintf("got no answer in %s", patience))
+	case err != nil:
+		return wrong(strings.TrimPrefix(faultText(v, err), "endpoint: "))
+	case len(list) != 1 || len(list[0]) == 0:
+		return wrong("got an answer without a vector, want one for each text")
+	case !slices.ContainsFunc(list[0], func(x float32) bool { return x != 0 }):
+		return wrong("got a vector of zeros, which means nothing")
+	}
+	numbers := len(list[0])
+	if want := c.Search.Endpoint.Dimensions; want != 0 && want != numbers {
+		return wrong(fmt.Sprintf("got a vector of %s, want %d: see search.endpoint.dimensions", plural(int64(numbers), "number", "numbers"), want))
+	}
+	text := fmt.Sprintf("search.endpoint: %s answers, with vectors of %s", c.Search.Endpoint.Model, plural(int64(numbers), "number", "numbers"))
+	if waits := e.Patience(); took > waits {
+		text += fmt.Sprintf("\nnote: it took %s, and a search waits for %s: search.endpoint.wait says how long", took.Round(time.Millisecond), waits)
+	}
+	return []finding{{name, "ok", terminal.Visible(text)}}
 }
 
 // examineHome tries to write, in the directory or where it would be made.

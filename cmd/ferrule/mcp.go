@@ -22,7 +22,7 @@ type serving struct {
 }
 
 func (f *serving) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.tools, "tools", "", "how tools are listed: auto, full or deferred (default that of the configuration)")
+	cmd.Flags().StringVar(&f.tools, "tools", "", "how tools are listed: full, deferred or auto: deferred where they take more than a tenth of a context of 200,000 tokens (default that of the configuration)")
 	cmd.Flags().BoolVar(&f.builtin, "builtin", false, "offer the program's own tools beside those of servers")
 	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print also what servers write to standard error")
 }

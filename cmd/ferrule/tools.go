@@ -17,15 +17,20 @@ import (
 )
 
 func (p *program) toolsCommand() *cobra.Command {
-	var check, cost bool
+	var check, cost, builtin bool
 	cmd := &cobra.Command{
 		Use:   "tools [NAME]",
 		Short: "List the tools, what they claim and what the rules say of them",
 		Long: `List the tools: what they claim, where they come from, what the rules say of
 their calls, and which are not offered here, and why. With NAME, all about one.
-Servers of the configuration are connected to; no tool runs. --check lists what works but should be looked at; it refuses nothing,
-so the exit status is 0. --cost lists what the definitions take of every prompt, in tokens,
-by server and by tool, and what it would be if they were deferred.`,
+Servers of the configuration are connected to; no tool runs. --check lists what works
+but should be looked at; it refuses nothing, so the exit status is 0.
+
+--cost lists what the definitions take of every prompt, in tokens, by server and by tool,
+what it would be if they were deferred, and whether auto (listen.tools) would defer them:
+it does where they take more than a tenth of a context of 200,000 tokens. It counts what a
+client of ` + "`ferrule up`" + ` gets: the program's own tools beside servers only with --builtin,
+or where ferrule.yaml has the key tools.`,
 		Args: atMostOne("NAME"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			if err := one(cmd, "check", "cost"); err != nil {
@@ -34,7 +39,10 @@ by server and by tool, and what it would be if they were deferred.`,
 			if cost && len(args) > 0 {
 				return usage("got --cost and %s, want one of them", args[0])
 			}
-			return p.with(cmd.Context(), hosting{looks: true, servers: true, waits: true, names: needed(args)}, func(h *host) error {
+			if builtin && !cost {
+				return usage("got --builtin without --cost: the list has the program's own tools anyway")
+			}
+			return p.with(cmd.Context(), hosting{looks: true, servers: true, waits: true, names: needed(args), serves: cost, builtin: builtin}, func(h *host) error {
 				switch {
 				case cost:
 					return p.printCosts(cmd.Context(), h)
@@ -50,6 +58,7 @@ by server and by tool, and what it would be if they were deferred.`,
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "list what works but should be looked at")
 	cmd.Flags().BoolVar(&cost, "cost", false, "list what definitions take of every prompt, in tokens")
+	cmd.Flags().BoolVar(&builtin, "builtin", false, "with --cost: count the program's own tools beside those of servers")
 	p.jsonFlag(cmd)
 	return cmd
 }
