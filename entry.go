@@ -49,6 +49,7 @@ type entry struct {
 	static   *entry // of a form made for one session: the registered one
 	pages    bool   // it reads kept results
 	calls    bool   // it is tool_call: another tool before it runs
+	looks    bool   // it is tool_search: placeholders in what it is asked stay as they are
 }
 
 func (e *entry) deferred() bool { return e.tool.Deferred }

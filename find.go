@@ -85,6 +85,10 @@ const innerSchema = `{"type":"object","properties":{` +
 // finders makes the three tools, for a set of tools that can be found.
 func finders(r *registry, s *toolset, o DeferOptions) ([]*tool.Tool, error) {
 	reads := tool.Claims{ReadOnly: true, Local: true, Idempotent: true, Touches: []tool.Access{}}
+	looks := reads
+	if e := r.library.index.Embedder; e != nil {
+		looks.Local = e.Local // it is given what was asked
+	}
 	limit := tool.Limit{Chars: defaultChars, Tokens: defaultTokens}
 	next := "Read one with tool_describe, run it with tool_call."
 	if o.Load {
@@ -94,7 +98,7 @@ func finders(r *registry, s *toolset, o DeferOptions) ([]*tool.Tool, error) {
 		Info: tool.Info{
 			Name:        "tool_search",
 			Description: "Find tools that are not listed here: say in a few words what is to be done. A line for each: name(arguments, with ? where they may be left out): what it does [why it was found]. " + next,
-			Claims:      reads, Cooperative: true, Cancel: true, Limit: limit,
+			Claims:      looks, Cooperative: true, Cancel: true, Limit: limit,
 		},
 		Run: func(ctx context.Context, q searchRequest) (string, error) {
 			text, found := s.search(ctx, r, q, o)
@@ -193,7 +197,7 @@ func (s *toolset) deferral(r *registry, key deferKey) (*toolset, error) {
 		made[i].given = t
 	}
 	made[toolSearch] = made[toolSearch].saying(s.index(key.Names))
-	made[toolCall].calls = true
+	made[toolSearch].looks, made[toolCall].calls = true, true
 	var offered []*entry
 	for i, e := range made {
 		if !key.without[i] {
