@@ -208,5 +208,5 @@ func (s *toolset) without(st *standing) *toolset {
 			names = append(names, e.wire)
 		}
 	}
-	return s.part("without "+policy.Digest(names...), func(e *entry) bool { return st.hidden[e.wire] != e })
+	return s.part("without "+policy.Digest(names...), s.filter, func(e *entry) bool { return st.hidden[e.wire] != e })
 }
