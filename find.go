@@ -232,6 +232,6 @@ func (e *entry) saying(more string) *entry {
 	t.Description += more
 	f := *e
 	f.tool, f.static, f.rendered = &t, e, new(renderings)
-	f.shown, f.cost = f.showOnce(), f.costOnce()
+	f.shown, f.cost, f.inLine = f.showOnce(), f.costOnce(), f.lineOnce()
 	return &f
 }

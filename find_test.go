@@ -376,4 +376,20 @@ func TestDeferCosts(t *testing.T) {
 	if n := testing.AllocsPerRun(50, func() { v.Defer(ferrule.DeferOptions{}) }); n > 2 {
 		t.Errorf("R9 a deferred view of 1,000 tools, once more: %g allocations, want 2 at most", n)
 	}
+	var names []string
+	for i := range 1900 {
+		names = append(names, fmt.Sprintf("argument_%d", i))
+	}
+	done(t, rt.Add(answering("wide", "", about("Take much.", names...))))
+	s := rt.Session(tool.Caller{})
+	limit := 0
+	found := func() {
+		limit++ // not the same call again and again
+		if res := s.View(t.Context()).Defer(ferrule.DeferOptions{}).Do(t.Context(), ask("tool_search", fmt.Sprintf(`{"query":"select:wide","limit":%d}`, limit)))[0]; !strings.HasPrefix(res.String(), "wide(argument_0?, ") {
+			t.Errorf("found %q, %v", res, res.Err)
+		}
+	}
+	if n := testing.AllocsPerRun(10, found); n > 1000 { // the first is not counted
+		t.Errorf("Q2 a tool with 1,900 arguments is found once more: %g allocations, want it read once", n)
+	}
 }

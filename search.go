@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/ferrule-dev/ferrule/search"
@@ -102,7 +103,8 @@ const (
 // line writes a tool's name, its arguments, the beginning of its description, and
 // why it was found.
 func (e *entry) line(b *strings.Builder, h search.Hit, o DeferOptions) {
-	fmt.Fprintf(b, "%s(%s): %s", e.wire, e.arguments(), brief(e.guard.ShownText(e.source, e.tool.Name, e.tool.Description), lineSize))
+	arguments, about := e.inLine()
+	fmt.Fprintf(b, "%s(%s): %s", e.wire, arguments, about)
 	if why := h.Why(); why != "" {
 		fmt.Fprintf(b, " [%s]", why)
 	}
@@ -120,6 +122,14 @@ func (e *entry) line(b *strings.Builder, h search.Hit, o DeferOptions) {
 			fmt.Fprintf(b, "  Example: %s\n", x.Input)
 		}
 	}
+}
+
+// lineOnce is what a line says of the entry as it is. Schemas may be long: they are
+// read once, not for each search.
+func (e *entry) lineOnce() func() (arguments, about string) {
+	return sync.OnceValues(func() (arguments, about string) {
+		return e.arguments(), brief(e.guard.ShownText(e.source, e.tool.Name, e.tool.Description), lineSize)
+	})
 }
 
 // brief is the beginning of a text on one line, in so many characters.
