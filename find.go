@@ -97,7 +97,7 @@ func finders(r *registry, s *toolset, o DeferOptions) ([]*tool.Tool, error) {
 	search, err := tool.Spec[searchRequest, string]{
 		Info: tool.Info{
 			Name:        "tool_search",
-			Description: "Find tools that are not listed here: say in a few words what is to be done. A line for each: name(arguments, with ? where they may be left out): what it does [why it was found]. " + next,
+			Description: "Find tools that are not listed here: say in a few words what is to be done. A line for each: name(arguments, with ? if optional) [why it was found; near copies]: what its source says. " + next,
 			Claims:      looks, Cooperative: true, Cancel: true, Limit: limit,
 		},
 		Run: func(ctx context.Context, q searchRequest) (string, error) {

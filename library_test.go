@@ -77,7 +77,7 @@ func TestSearchFollows(t *testing.T) {
 		}
 		done(t, rt.Set(git, answering("grep", "", about("Search the files of a repository.", "pattern"))))
 		got := searched(t, rt.Session(tool.Caller{}), "search the web")
-		if lines := strings.Split(got, "\n"); len(lines) != 2 || !strings.Contains(lines[0], "Much the same: s") || !strings.HasPrefix(lines[1], "git__grep(pattern?)") {
+		if lines := strings.Split(got, "\n"); len(lines) != 2 || !strings.Contains(lines[0], "; much the same: s") || !strings.HasPrefix(lines[1], "git__grep(pattern?)") {
 			t.Errorf("found %q", got)
 		}
 	})
@@ -165,7 +165,7 @@ func TestEmbedder(t *testing.T) {
 		t.Parallel()
 		for _, wait := range []time.Duration{0, time.Hour} {
 			s := shop(t, &ferrule.Runtime{Embedder: telling(wait)})
-			if got := searched(t, s, meant); !strings.Contains(got, "mail__send(text?, to?): Send a letter. [meaning 1.00]") {
+			if got := searched(t, s, meant); !strings.Contains(got, "mail__send(text?, to?) [meaning 1.00]: Send a letter.") {
 				t.Errorf("found %q", got)
 			}
 		}
@@ -239,7 +239,7 @@ func TestEmbedder(t *testing.T) {
 			tt.change(e)
 			s := shop(t, &ferrule.Runtime{Embedder: e})
 			for range 2 {
-				if got := searched(t, s, said); !strings.HasPrefix(got, "mail__send(text?, to?): Send a letter. [description: letter") {
+				if got := searched(t, s, said); !strings.HasPrefix(got, "mail__send(text?, to?) [description: letter") {
 					t.Errorf("found %q", got)
 				}
 			}

@@ -100,23 +100,26 @@ const (
 	argumentChars = 40  // of each
 )
 
-// line writes a tool's name, its arguments, the beginning of its description, and
-// why it was found.
+// line writes a tool's name, its arguments, why it was found, and the beginning of
+// its description: that stands last, so that it cannot be taken for what Ferrule says.
 func (e *entry) line(b *strings.Builder, h search.Hit, o DeferOptions) {
 	arguments, about := e.inLine()
-	fmt.Fprintf(b, "%s(%s): %s", e.wire, arguments, about)
-	if why := h.Why(); why != "" {
-		fmt.Fprintf(b, " [%s]", why)
+	fmt.Fprintf(b, "%s(%s)", e.wire, arguments)
+	var why []string
+	if matched := h.Why(); matched != "" {
+		why = append(why, matched)
 	}
-	for i, d := range h.Alike {
-		if i == 0 {
-			b.WriteString(" Much the same: ")
-		} else {
-			b.WriteString(", ")
+	if len(h.Alike) > 0 {
+		var names []string
+		for _, d := range h.Alike {
+			names = append(names, d.ID)
 		}
-		b.WriteString(d.ID)
+		why = append(why, "much the same: "+strings.Join(names, ", "))
 	}
-	b.WriteByte('\n')
+	if len(why) > 0 {
+		fmt.Fprintf(b, " [%s]", strings.Join(why, "; "))
+	}
+	fmt.Fprintf(b, ": %s\n", about)
 	if o.Examples {
 		for _, x := range e.definition().Examples {
 			fmt.Fprintf(b, "  Example: %s\n", x.Input)
@@ -151,9 +154,9 @@ func (e *entry) arguments() string {
 	var must, may []string
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if slices.Contains(required, name) {
-			must = append(must, brief(name, argumentChars))
+			must = append(must, argument(name))
 		} else {
-			may = append(may, brief(name, argumentChars)+"?")
+			may = append(may, argument(name)+"?")
 		}
 	}
 	names := slices.Concat(must, may)
@@ -161,6 +164,21 @@ func (e *entry) arguments() string {
 		names = append(names[:maxArguments], fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(names, ", ")
+}
+
+// argument is the name of an argument in a list of them: without what nobody sees,
+// and without what lists and lines are made with.
+func argument(name string) string {
+	return brief(strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsSpace(c):
+			return ' '
+		case strings.ContainsRune("()[],?", c), !unicode.IsGraphic(c),
+			unicode.In(c, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
+			return -1
+		}
+		return c
+	}, name[:min(len(name), 64*argumentChars)]), argumentChars)
 }
 
 // describe answers tool_describe.
