@@ -14,7 +14,9 @@ import (
 
 func TestPick(t *testing.T) {
 	t.Parallel()
-	s := shop(t, &ferrule.Runtime{Policy: denying("git__commit")})
+	rt := &ferrule.Runtime{Policy: denying("git__commit")}
+	s := shop(t, rt)
+	done(t, rt.Add(answering("soar", "soared", alias("fly"), deferredTool)))
 	for _, tt := range []struct {
 		rule, text string
 		n          int
@@ -25,6 +27,7 @@ func TestPick(t *testing.T) {
 		{"Q3 what is pinned stays, whatever the text", "send a letter", 1, []string{"git__log", "note"}, []string{"clock", "git__log", "note", "mail__send"}},
 		{"Q3 a pinned tool that is among the best stands there once", "send a letter", 1, []string{"mail__send"}, []string{"clock", "mail__send"}},
 		{"Q3 a deferred tool is picked too", "push", 1, nil, []string{"clock", "git__push"}},
+		{"Q3 a pinned alias is that tool, of a deferred one too", "zebra", 1, []string{"jot", "fly"}, []string{"clock", "note", "soar"}},
 		{"Q3 nothing fits", "zebra", 3, []string{"note"}, []string{"clock", "note"}},
 		{"Q3 none are wanted", "send a letter", 0, []string{"note"}, []string{"clock", "note"}},
 		{"Q3 what the rules deny is not picked, nor what is not there", "commit changes", 1, []string{"git__commit", "zebra"}, []string{"clock", "git__push"}},
