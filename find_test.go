@@ -153,6 +153,12 @@ func TestDefer(t *testing.T) {
 		if res := v.Do(t.Context(), ask("read_result", fmt.Sprintf(`{"handle":%q}`, handle)))[0]; res.Err != nil {
 			t.Error(res.Err)
 		}
+		for _, o := range []ferrule.DeferOptions{{}, {Load: true}} {
+			v := s.View(t.Context()).Defer(o)
+			if got := v.Do(t.Context(), ask("tool_search", `{"query":"select:read_result"}`))[0].String(); got != "read_result is listed once a result was kept: it need not be found." {
+				t.Errorf("what is not looked for was found: %q", got)
+			}
+		}
 	})
 }
 

@@ -80,17 +80,35 @@ func (s *toolset) selected(names string, o DeferOptions) (text string, found []*
 			fmt.Fprintf(&b, "[the others are left out: want at most %d names]\n", maxFound)
 			break
 		}
-		if e := s.find(name); e != nil {
-			e.line(&b, search.Hit{}, o)
-			found = append(found, e)
-		} else {
-			b.WriteString(s.notFound(name) + "\n")
+		e := s.findable(name)
+		if e == nil {
+			b.WriteString(s.unfound(name) + "\n")
+			continue
 		}
+		e.line(&b, search.Hit{}, o)
+		found = append(found, e)
 	}
 	if n == 0 {
 		return "select: got no name, want names with commas between.", nil
 	}
 	return strings.TrimSuffix(b.String(), "\n"), found
+}
+
+// findable is the tool of a name. What reads kept results is not looked for: it is
+// offered where there are any.
+func (s *toolset) findable(name string) *entry {
+	if e := s.find(name); e != nil && !e.pages {
+		return e
+	}
+	return nil
+}
+
+// unfound says why no tool of a name is findable.
+func (s *toolset) unfound(name string) string {
+	if s.find(name) != nil {
+		return name + " is listed once a result was kept: it need not be found."
+	}
+	return s.notFound(name)
 }
 
 // Bounds of a line about a tool.
@@ -183,9 +201,9 @@ func argument(name string) string {
 
 // describe answers tool_describe.
 func (s *toolset) describe(name string) (string, error) {
-	e := s.find(name)
-	if e == nil || e.pages {
-		return "", &tool.Error{Kind: tool.InvalidValue, Text: s.notFound(name)}
+	e := s.findable(name)
+	if e == nil {
+		return "", &tool.Error{Kind: tool.InvalidValue, Text: s.unfound(name)}
 	}
 	d := e.definition()
 	var b strings.Builder
