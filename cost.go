@@ -15,7 +15,8 @@ const contextShare = 10
 
 // Auto is [View.Defer] where the definitions of what the view offers, in the plain
 // format, take more than a tenth of a context of so many tokens; else it is the view
-// itself. What was loaded does not count: it would change what is offered. 0: the
+// itself. What was loaded does not count: it would change what is offered. Of a
+// picked view, what it was picked from decides, so that no choice changes it. 0: the
 // context is not known, and taken for 200,000 tokens.
 func (v *View) Auto(context int, o DeferOptions) *View {
 	if context <= 0 {

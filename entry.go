@@ -43,12 +43,14 @@ type entry struct {
 	digest   func() string
 	shown    func() *Resolved // made once; nobody changes it
 	cost     cost
+	inLine   func() (arguments, about string) // what a search says of it, made once
 	rendered *renderings
 	count    func(string) int // tokens; nil: by length
 	guard    *guard.Guard
 	static   *entry // of a form made for one session: the registered one
 	pages    bool   // it reads kept results
 	calls    bool   // it is tool_call: another tool before it runs
+	looks    bool   // it is tool_search: placeholders in what it is asked stay as they are
 }
 
 func (e *entry) deferred() bool { return e.tool.Deferred }
@@ -166,7 +168,7 @@ func (r *registry) entry(s tool.Source, base, believed bool, t *tool.Tool) *entr
 	e.gate = r.rt.set.gateOf(e, false)
 	e.digest = sync.OnceValue(func() string { return definitionDigest(s, &t.Info) })
 	e.findings = append(inspect(e), r.rt.set.guard.Definition(s, &t.Info)...)
-	e.shown, e.cost = e.showOnce(), e.costOnce()
+	e.shown, e.cost, e.inLine = e.showOnce(), e.costOnce(), e.lineOnce()
 	return e
 }
 

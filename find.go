@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -18,8 +17,9 @@ type DeferOptions struct {
 	Names bool
 	// Load offers tool_search alone. What it finds is offered too, behind all else,
 	// in the views that are deferred from then on, and is called by its own name: the
-	// beginning of what is offered stays the same, byte for byte. Zero: nothing is
-	// loaded.
+	// beginning of what is offered stays the same, byte for byte. So does what it says
+	// of sources: an agent reads what was there when it first looked. Zero: nothing is
+	// loaded, and it says what is there now.
 	Load bool
 	// Examples shows those of a tool where it is found. Zero: where it is read or
 	// loaded.
@@ -85,6 +85,10 @@ const innerSchema = `{"type":"object","properties":{` +
 // finders makes the three tools, for a set of tools that can be found.
 func finders(r *registry, s *toolset, o DeferOptions) ([]*tool.Tool, error) {
 	reads := tool.Claims{ReadOnly: true, Local: true, Idempotent: true, Touches: []tool.Access{}}
+	looks := reads
+	if e := r.library.index.Embedder; e != nil {
+		looks.Local = e.Local // it is given what was asked
+	}
 	limit := tool.Limit{Chars: defaultChars, Tokens: defaultTokens}
 	next := "Read one with tool_describe, run it with tool_call."
 	if o.Load {
@@ -93,8 +97,8 @@ func finders(r *registry, s *toolset, o DeferOptions) ([]*tool.Tool, error) {
 	search, err := tool.Spec[searchRequest, string]{
 		Info: tool.Info{
 			Name:        "tool_search",
-			Description: "Find tools that are not listed here: say in a few words what is to be done. A line for each: name(arguments, with ? where they may be left out): what it does [why it was found]. " + next,
-			Claims:      reads, Cooperative: true, Cancel: true, Limit: limit,
+			Description: "Find tools that are not listed here: say in a few words what is to be done. A line for each: name(arguments, with ? if optional) [why it was found; near copies]: what its source says. " + next,
+			Claims:      looks, Cooperative: true, Cancel: true, Limit: limit,
 		},
 		Run: func(ctx context.Context, q searchRequest) (string, error) {
 			text, found := s.search(ctx, r, q, o)
@@ -137,6 +141,7 @@ func finders(r *registry, s *toolset, o DeferOptions) ([]*tool.Tool, error) {
 type deferKey struct {
 	DeferOptions
 	without [allFinders]bool
+	index   string // "": as the set has it
 }
 
 // deferredTools is the set of tools of a deferred view. It is kept, so that it is
@@ -149,6 +154,7 @@ func (v *View) deferredTools(o DeferOptions) *toolset {
 	}
 	if o.Load {
 		key.without[toolDescribe], key.without[toolCall] = true, true
+		key.index = v.session.conv.index(v, o.Names)
 	}
 	for i, name := range finderNames() {
 		if key.without[i] {
@@ -192,8 +198,12 @@ func (s *toolset) deferral(r *registry, key deferKey) (*toolset, error) {
 		made[i] = r.entry(from, base, !from.Trust.Untrusted(), t)
 		made[i].given = t
 	}
-	made[toolSearch] = made[toolSearch].saying(s.index(key.Names))
-	made[toolCall].calls = true
+	index := key.index
+	if index == "" {
+		index = s.index(key.Names)
+	}
+	made[toolSearch] = made[toolSearch].saying(index)
+	made[toolSearch].looks, made[toolCall].calls = true, true
 	var offered []*entry
 	for i, e := range made {
 		if !key.without[i] {
@@ -222,62 +232,6 @@ func (e *entry) saying(more string) *entry {
 	t.Description += more
 	f := *e
 	f.tool, f.static, f.rendered = &t, e, new(renderings)
-	f.shown, f.cost = f.showOnce(), f.costOnce()
+	f.shown, f.cost, f.inLine = f.showOnce(), f.costOnce(), f.lineOnce()
 	return &f
-}
-
-// maxSources is how many sources the index of a deferred view names.
-const maxSources = 100
-
-// index is what stands in a prompt of the tools that can be found: how many each
-// source has, or all names, with what they begin with said once.
-func (s *toolset) index(names bool) string {
-	var sources []string
-	of := make(map[string][]string)
-	for _, e := range s.list {
-		if e.tool.AlwaysLoad || e.pages {
-			continue
-		}
-		source, name := e.source.Name, e.wire
-		if names {
-			var prefixed bool
-			if name, prefixed = strings.CutPrefix(e.wire, source+"__"); !prefixed || source == "" {
-				source, name = "", e.wire
-			}
-		}
-		if of[source] == nil {
-			sources = append(sources, source)
-		}
-		of[source] = append(of[source], name)
-	}
-	var b strings.Builder
-	if names {
-		b.WriteString("\nTheir names; what stands before a colon is the beginning of each:")
-		for _, source := range sources {
-			front := ""
-			if source != "" {
-				front = source + "__: "
-			}
-			b.WriteString("\n" + front + strings.Join(of[source], " "))
-		}
-		return b.String()
-	}
-	b.WriteString("\nTools by source: ")
-	for i, source := range sources {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		if i == maxSources {
-			fmt.Fprintf(&b, "and %d sources more", len(sources)-i)
-			break
-		}
-		if source == "" {
-			b.WriteString("this program")
-		}
-		fmt.Fprintf(&b, "%s %d", source, len(of[source]))
-	}
-	if len(sources) == 0 {
-		b.WriteString("none")
-	}
-	return b.String()
 }

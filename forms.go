@@ -195,7 +195,7 @@ func (e *entry) formFor(ctx context.Context, caller tool.Caller) (_ *entry, sure
 	}
 	f := *e
 	f.tool, f.static, f.rendered = form, e, new(renderings)
-	f.shown, f.cost = f.showOnce(), f.costOnce()
+	f.shown, f.cost, f.inLine = f.showOnce(), f.costOnce(), f.lineOnce()
 	return &f, sure
 }
 

@@ -109,7 +109,7 @@ func TestSearchFollows(t *testing.T) {
 		}
 		done(t, rt.Set(git, answering("grep", "", about("Search the files of a repository.", "pattern"))))
 		got := searched(t, rt.Session(tool.Caller{}), "search the web")
-		if lines := strings.Split(got, "\n"); len(lines) != 2 || !strings.Contains(lines[0], "Much the same: s") || !strings.HasPrefix(lines[1], "git__grep(pattern?)") {
+		if lines := strings.Split(got, "\n"); len(lines) != 2 || !strings.Contains(lines[0], "; much the same: s") || !strings.HasPrefix(lines[1], "git__grep(pattern?)") {
 			t.Errorf("found %q", got)
 		}
 	})
@@ -197,8 +197,51 @@ func TestEmbedder(t *testing.T) {
 		t.Parallel()
 		for _, wait := range []time.Duration{0, time.Hour} {
 			s := shop(t, &ferrule.Runtime{Embedder: telling(wait)})
-			if got := searched(t, s, meant); !strings.Contains(got, "mail__send(text?, to?): Send a letter. [meaning 1.00]") {
+			if got := searched(t, s, meant); !strings.Contains(got, "mail__send(text?, to?) [meaning 1.00]: Send a letter.") {
 				t.Errorf("found %q", got)
+			}
+		}
+	})
+	t.Run("Q4 who asks others with it does not claim to stay on this machine", func(t *testing.T) {
+		t.Parallel()
+		for _, tt := range []struct {
+			name string
+			e    *search.Embedder
+			want bool
+		}{{"none", nil, true}, {"one inside", &search.Embedder{Local: true}, true}, {"one that may be anywhere", telling(0), false}} {
+			for r := range shop(t, &ferrule.Runtime{Embedder: tt.e}).View(t.Context()).Defer(ferrule.DeferOptions{}).Offered() {
+				want := r.Name == "tool_describe" || r.Name == "tool_search" && tt.want
+				if got := r.Info.Claims.Local; got != want {
+					t.Errorf("%s: %s claims Local: %t, want %t", tt.name, r.Name, got, want)
+				}
+			}
+		}
+	})
+	t.Run("G5 a key that was taken out reaches none", func(t *testing.T) {
+		t.Parallel()
+		for _, local := range []bool{false, true} {
+			var asked []string
+			e := telling(time.Hour)
+			e.Local = local
+			e.Queries = func(_ context.Context, texts []string) ([][]float32, error) {
+				asked = append(asked, texts...)
+				return make([][]float32, len(texts)), nil
+			}
+			key := someKey(1)
+			read := doing(writerTool("read_letter"), func(context.Context, tool.Args) (tool.Result, error) { return sayText(key), nil })
+			s := keyed(t, &ferrule.Runtime{Policy: allowAll, Embedder: e}, tool.Own, read)
+			if got := s.Call(t.Context(), "src__read_letter", "{}").String(); got != "[SECRET:aws-key:1]" {
+				t.Fatalf("the model is given %q", got)
+			}
+			v := s.View(t.Context()).Defer(ferrule.DeferOptions{})
+			arguments := `{"query":"read letter [SECRET:aws-key:1]"}`
+			for _, c := range []tool.Call{ask("tool_search", arguments), throughCall("tool_search", arguments)} {
+				if res := v.Do(t.Context(), c)[0]; res.Err != nil || !strings.HasPrefix(res.String(), "src__read_letter(") {
+					t.Errorf("found %q, %v", res, res.Err)
+				}
+			}
+			if all := strings.Join(asked, "\n"); !strings.Contains(all, "[SECRET:aws-key:1]") || strings.Contains(all, key) {
+				t.Errorf("local %t: the embedder was asked %q", local, all)
 			}
 		}
 	})
@@ -228,7 +271,7 @@ func TestEmbedder(t *testing.T) {
 			tt.change(e)
 			s := shop(t, &ferrule.Runtime{Embedder: e})
 			for range 2 {
-				if got := searched(t, s, said); !strings.HasPrefix(got, "mail__send(text?, to?): Send a letter. [description: letter") {
+				if got := searched(t, s, said); !strings.HasPrefix(got, "mail__send(text?, to?) [description: letter") {
 					t.Errorf("found %q", got)
 				}
 			}

@@ -40,12 +40,17 @@ func (v *View) Pick(ctx context.Context, text string, n int, pinned ...string) *
 // offering is a view that offers these of its tools, beside what it must.
 func (v *View) offering(names []string) *View {
 	n := *v
-	n.picked = &picked{v, names}
+	n.picked = &picked{from: v}
+	for _, name := range names { // aliases too
+		if e := v.tools.find(name); e != nil {
+			n.picked.names = append(n.picked.names, e.wire)
+		}
+	}
 	must := v.tools.offered
 	if v.whole == nil {
 		must = slices.DeleteFunc(slices.Clone(v.tools.list), func(e *entry) bool { return !e.tool.AlwaysLoad })
 	}
-	n.tools = v.tools.offering(must, v.loaded.entries(), names)
+	n.tools = v.tools.offering(must, v.loaded.entries(), n.picked.names)
 	return &n
 }
 

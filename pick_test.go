@@ -1,6 +1,7 @@
 package ferrule_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -13,7 +14,9 @@ import (
 
 func TestPick(t *testing.T) {
 	t.Parallel()
-	s := shop(t, &ferrule.Runtime{Policy: denying("git__commit")})
+	rt := &ferrule.Runtime{Policy: denying("git__commit")}
+	s := shop(t, rt)
+	done(t, rt.Add(answering("soar", "soared", alias("fly"), deferredTool)))
 	for _, tt := range []struct {
 		rule, text string
 		n          int
@@ -24,6 +27,7 @@ func TestPick(t *testing.T) {
 		{"Q3 what is pinned stays, whatever the text", "send a letter", 1, []string{"git__log", "note"}, []string{"clock", "git__log", "note", "mail__send"}},
 		{"Q3 a pinned tool that is among the best stands there once", "send a letter", 1, []string{"mail__send"}, []string{"clock", "mail__send"}},
 		{"Q3 a deferred tool is picked too", "push", 1, nil, []string{"clock", "git__push"}},
+		{"Q3 a pinned alias is that tool, of a deferred one too", "zebra", 1, []string{"jot", "fly"}, []string{"clock", "note", "soar"}},
 		{"Q3 nothing fits", "zebra", 3, []string{"note"}, []string{"clock", "note"}},
 		{"Q3 none are wanted", "send a letter", 0, []string{"note"}, []string{"clock", "note"}},
 		{"Q3 what the rules deny is not picked, nor what is not there", "commit changes", 1, []string{"git__commit", "zebra"}, []string{"clock", "git__push"}},
@@ -116,6 +120,68 @@ func TestLoadFound(t *testing.T) {
 		other := rt.Session(tool.Caller{Session: "other"}).View(t.Context()).Defer(load)
 		if got := other.Names(); !slices.Equal(got, []string{"tool_search", "clock"}) {
 			t.Errorf("another session is offered %q", got)
+		}
+	})
+	t.Run("Q2 what stands first stays, whatever sources do", func(t *testing.T) {
+		t.Parallel()
+		for _, o := range []ferrule.DeferOptions{load, {Load: true, Names: true}} {
+			rt := new(ferrule.Runtime)
+			s := shop(t, rt)
+			git := ferrule.Filter{Sources: []string{"git"}}
+			view := func() *ferrule.View { return s.View(t.Context()).Defer(o) }
+			before, part := string(definitions(t, view())), string(definitions(t, view().Only(git)))
+			if strings.Contains(part, "mail") {
+				t.Errorf("a part speaks of more: %s", part)
+			}
+			now := func(s *ferrule.Session) string {
+				return string(definitions(t, s.View(t.Context()).Defer(ferrule.DeferOptions{Names: o.Names})))
+			}
+			follows := now(s)
+			for _, change := range []func() error{
+				func() error {
+					return rt.Set(tool.Source{Name: "zoo", Trust: tool.MCP}, answering("feed", "", about("Feed a zebra.")))
+				},
+				func() error {
+					return rt.Set(tool.Source{Name: "git", Trust: tool.MCP}, answering("log", "logged", about("Show what was committed.")))
+				},
+				func() error { return rt.Set(tool.Source{Name: "mail", Trust: tool.MCP}) },
+			} {
+				done(t, change())
+				if got := string(definitions(t, view())); got != before {
+					t.Errorf("was %s\nis  %s", before, got)
+				}
+				if got := string(definitions(t, view().Only(git))); got != part {
+					t.Errorf("a part was %s\nis  %s", part, got)
+				}
+				if got := now(s); got == follows {
+					t.Errorf("without Load it does not follow the sources: %s", got)
+				} else {
+					follows = got
+				}
+			}
+			if got := string(definitions(t, rt.Session(tool.Caller{Session: "new"}).View(t.Context()).Defer(o))); got == before || strings.Contains(got, "mail") {
+				t.Errorf("a new session is offered %s", got)
+			}
+			if res := view().Do(t.Context(), ask("tool_search", `{"query":"zebra"}`))[0]; res.Err != nil || !strings.HasPrefix(res.String(), "zoo__feed(") {
+				t.Errorf("found %q, %v", res, res.Err)
+			}
+			if got := string(definitions(t, view())); !strings.HasPrefix(got, strings.TrimSuffix(before, "]")) || got == before {
+				t.Errorf("was %s\nis  %s", before, got)
+			}
+		}
+	})
+	t.Run("Q2 each agent of a session reads of what it has itself", func(t *testing.T) {
+		t.Parallel()
+		rt := new(ferrule.Runtime)
+		shop(t, rt)
+		done(t, rt.Add(answering("cook", "", func(d *tool.Tool) {
+			d.Enabled = func(_ context.Context, c tool.Caller) (bool, error) { return c.Agent == "chef", nil }
+		})))
+		for agent, want := range map[string]string{"chef": "this program 2,", "guest": "this program 1,"} {
+			v := rt.Session(tool.Caller{Session: "s", Agent: agent}).View(t.Context()).Defer(load)
+			if got := string(definitions(t, v)); !strings.Contains(got, want) {
+				t.Errorf("%s is offered %s, want %q", agent, got, want)
+			}
 		}
 	})
 }

@@ -16,11 +16,12 @@ import (
 // This file is what becomes of placeholders in arguments. Rules, hooks and people
 // see the placeholder. The tool gets the value, when it runs, if it is built in and
 // stays on this machine; every other call with one is refused. A text of the same
-// form that this session never gave out is a text like any other.
+// form that this session never gave out is a text like any other, and so is each in
+// a query of tool_search: nothing is found by a key, and an embedder may be anywhere.
 
 // holes are the placeholders of this session in arguments.
 func (c *call) holes(args tool.Args) []string {
-	if !c.turn.set.redacts {
+	if !c.turn.set.redacts || c.entry.looks {
 		return nil
 	}
 	r := c.turn.view.session.conv.redactor.Load()

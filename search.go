@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/ferrule-dev/ferrule/search"
@@ -79,17 +80,35 @@ func (s *toolset) selected(names string, o DeferOptions) (text string, found []*
 			fmt.Fprintf(&b, "[the others are left out: want at most %d names]\n", maxFound)
 			break
 		}
-		if e := s.find(name); e != nil {
-			e.line(&b, search.Hit{}, o)
-			found = append(found, e)
-		} else {
-			b.WriteString(s.notFound(name) + "\n")
+		e := s.findable(name)
+		if e == nil {
+			b.WriteString(s.unfound(name) + "\n")
+			continue
 		}
+		e.line(&b, search.Hit{}, o)
+		found = append(found, e)
 	}
 	if n == 0 {
 		return "select: got no name, want names with commas between.", nil
 	}
 	return strings.TrimSuffix(b.String(), "\n"), found
+}
+
+// findable is the tool of a name. What reads kept results is not looked for: it is
+// offered where there are any.
+func (s *toolset) findable(name string) *entry {
+	if e := s.find(name); e != nil && !e.pages {
+		return e
+	}
+	return nil
+}
+
+// unfound says why no tool of a name is findable.
+func (s *toolset) unfound(name string) string {
+	if s.find(name) != nil {
+		return name + " is listed once a result was kept: it need not be found."
+	}
+	return s.notFound(name)
 }
 
 // Bounds of a line about a tool.
@@ -99,27 +118,39 @@ const (
 	argumentChars = 40  // of each
 )
 
-// line writes a tool's name, its arguments, the beginning of its description, and
-// why it was found.
+// line writes a tool's name, its arguments, why it was found, and the beginning of
+// its description: that stands last, so that it cannot be taken for what Ferrule says.
 func (e *entry) line(b *strings.Builder, h search.Hit, o DeferOptions) {
-	fmt.Fprintf(b, "%s(%s): %s", e.wire, e.arguments(), brief(e.guard.ShownText(e.source, e.tool.Name, e.tool.Description), lineSize))
-	if why := h.Why(); why != "" {
-		fmt.Fprintf(b, " [%s]", why)
+	arguments, about := e.inLine()
+	fmt.Fprintf(b, "%s(%s)", e.wire, arguments)
+	var why []string
+	if matched := h.Why(); matched != "" {
+		why = append(why, matched)
 	}
-	for i, d := range h.Alike {
-		if i == 0 {
-			b.WriteString(" Much the same: ")
-		} else {
-			b.WriteString(", ")
+	if len(h.Alike) > 0 {
+		var names []string
+		for _, d := range h.Alike {
+			names = append(names, d.ID)
 		}
-		b.WriteString(d.ID)
+		why = append(why, "much the same: "+strings.Join(names, ", "))
 	}
-	b.WriteByte('\n')
+	if len(why) > 0 {
+		fmt.Fprintf(b, " [%s]", strings.Join(why, "; "))
+	}
+	fmt.Fprintf(b, ": %s\n", about)
 	if o.Examples {
 		for _, x := range e.definition().Examples {
 			fmt.Fprintf(b, "  Example: %s\n", x.Input)
 		}
 	}
+}
+
+// lineOnce is what a line says of the entry as it is. Schemas may be long: they are
+// read once, not for each search.
+func (e *entry) lineOnce() func() (arguments, about string) {
+	return sync.OnceValues(func() (arguments, about string) {
+		return e.arguments(), brief(e.guard.ShownText(e.source, e.tool.Name, e.tool.Description), lineSize)
+	})
 }
 
 // brief is the beginning of a text on one line, in so many characters.
@@ -141,9 +172,9 @@ func (e *entry) arguments() string {
 	var must, may []string
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if slices.Contains(required, name) {
-			must = append(must, brief(name, argumentChars))
+			must = append(must, argument(name))
 		} else {
-			may = append(may, brief(name, argumentChars)+"?")
+			may = append(may, argument(name)+"?")
 		}
 	}
 	names := slices.Concat(must, may)
@@ -153,11 +184,26 @@ func (e *entry) arguments() string {
 	return strings.Join(names, ", ")
 }
 
+// argument is the name of an argument in a list of them: without what nobody sees,
+// and without what lists and lines are made with.
+func argument(name string) string {
+	return brief(strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsSpace(c):
+			return ' '
+		case strings.ContainsRune("()[],?", c), !unicode.IsGraphic(c),
+			unicode.In(c, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
+			return -1
+		}
+		return c
+	}, name[:min(len(name), 64*argumentChars)]), argumentChars)
+}
+
 // describe answers tool_describe.
 func (s *toolset) describe(name string) (string, error) {
-	e := s.find(name)
-	if e == nil || e.pages {
-		return "", &tool.Error{Kind: tool.InvalidValue, Text: s.notFound(name)}
+	e := s.findable(name)
+	if e == nil {
+		return "", &tool.Error{Kind: tool.InvalidValue, Text: s.unfound(name)}
 	}
 	d := e.definition()
 	var b strings.Builder

@@ -208,6 +208,7 @@ type conversation struct {
 	loaded   []string // names of deferred tools, in the order of loading
 	loadedAs map[*toolset]*loadedSet
 	loadedOf *catalogue
+	indexes  map[indexKey]string // of tools that can be found; guarded by mu
 
 	histories histories
 	flows     flows

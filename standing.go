@@ -60,6 +60,7 @@ func (c *conversation) stand(of *catalogue, all *toolset, caller tool.Caller) (*
 	c.standing.Unlock()
 	if had == nil || had.all != all {
 		s := set.stand(all, caller, key.mode, before)
+		s.unfindable = sync.OnceValue(func() [allFinders]bool { return set.unfindable(&c.rt.reg, caller, s.mode) })
 		had = &standingSet{all, all.without(s), caller.Values, s}
 		c.standing.Lock()
 		defer c.standing.Unlock()
@@ -74,7 +75,6 @@ func (c *conversation) stand(of *catalogue, all *toolset, caller tool.Caller) (*
 // of thousands has changed, the next call does not wait until all are asked about.
 func (s *settings) stand(all *toolset, caller tool.Caller, mode policy.Mode, before *standingSet) *standing {
 	st := &standing{mode: string(mode)}
-	st.unfindable = sync.OnceValue(func() [allFinders]bool { return s.unfindable(caller, st.mode) })
 	said := make(map[tool.Decision]*tool.Decision) // rules are few: most tools share what is said
 	known := before.entries()
 	for _, e := range all.list {
@@ -125,8 +125,8 @@ func (s *standingSet) entries() map[*entry]bool {
 
 // unfindable says which tools of deferred views the rules deny whatever their
 // arguments. About tool_call they are not asked: they see the tool that it calls.
-func (s *settings) unfindable(caller tool.Caller, mode string) (denied [allFinders]bool) {
-	tools, err := finders(nil, new(toolset), DeferOptions{})
+func (s *settings) unfindable(reg *registry, caller tool.Caller, mode string) (denied [allFinders]bool) {
+	tools, err := finders(reg, new(toolset), DeferOptions{})
 	if err != nil {
 		return denied
 	}
@@ -208,5 +208,5 @@ func (s *toolset) without(st *standing) *toolset {
 			names = append(names, e.wire)
 		}
 	}
-	return s.part("without "+policy.Digest(names...), func(e *entry) bool { return st.hidden[e.wire] != e })
+	return s.part("without "+policy.Digest(names...), s.filter, func(e *entry) bool { return st.hidden[e.wire] != e })
 }

@@ -113,17 +113,19 @@ func (l *loadedSet) among(before *loadedSet) *loadedSet {
 
 // only is a part of the set. Parts are kept, so that they are written once.
 func (s *toolset) only(f Filter) *toolset {
-	return s.part(f.key(), f.leaves)
+	key := f.key()
+	return s.part(key, s.filter+key, f.leaves)
 }
 
-// part is those tools of the set that stay.
-func (s *toolset) part(key string, stays func(*entry) bool) *toolset {
+// part is those tools of the set that stay. Filter names what chose them.
+func (s *toolset) part(key, filter string, stays func(*entry) bool) *toolset {
 	s.kept.mu.Lock()
 	defer s.kept.mu.Unlock()
 	if part := s.parts[key]; part != nil {
 		return part
 	}
 	part := newToolset(slices.DeleteFunc(slices.Clone(s.list), func(e *entry) bool { return !stays(e) }))
+	part.filter = filter
 	keep(&s.parts, key, part)
 	return part
 }
@@ -200,6 +202,7 @@ type toolset struct {
 	loads   bool              // of one that loads what is found
 	names   map[string]*entry // on the wire
 	aliases map[string]*entry
+	filter  string // that the host chose it with, see [Filter]; "": all
 
 	size  sync.Once
 	bytes int // of the definitions that are offered, after size

@@ -149,7 +149,8 @@ func (c *wire) find(ctx context.Context, s *score, all []upstream, wishes []wish
 // or beside one that is much the same.
 func foundIn(answer, name string) bool {
 	for line := range strings.Lines(answer) {
-		_, alike, _ := strings.Cut(strings.TrimSpace(line), "] Much the same: ")
+		said, _, _ := strings.Cut(line, "]: ") // what its source says of it stands behind
+		_, alike, _ := strings.Cut(said, "; much the same: ")
 		if strings.HasPrefix(line, name+"(") || slices.Contains(strings.Split(alike, ", "), name) {
 			return true
 		}

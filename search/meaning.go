@@ -22,6 +22,8 @@ type Embedder struct {
 	// Wait is how long a search waits for the vectors of its query, before it
 	// answers by words alone. 0: a second.
 	Wait time.Duration
+	// Local: it asks nobody outside of this machine.
+	Local bool
 }
 
 // Patience is how long a search waits for it.

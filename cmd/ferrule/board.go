@@ -46,6 +46,12 @@ type question struct {
 	wants    bool // an answer in words
 }
 
+// questionOf is the question of an event, about the tool as models call it, whichever
+// way it was called.
+func questionOf(e audit.Event) question {
+	return question{e.Question, e.Request.Name, e.Request.Tool != nil && e.Request.Tool.NeedsUser}
+}
+
 // row is a call that runs.
 type row struct {
 	index   int
@@ -150,7 +156,7 @@ func (b *board) observe(e audit.Event) {
 	case audit.Ended:
 		b.print(func() { b.end(e.Request.Index) })
 	case audit.Asked:
-		q := question{e.Question, e.Request.CalledAs, e.Request.Tool != nil && e.Request.Tool.NeedsUser}
+		q := questionOf(e)
 		if b.tell {
 			b.print(func() { b.p.sayWhere(q) })
 			return

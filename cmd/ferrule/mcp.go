@@ -163,6 +163,6 @@ func (p *program) tellAsked(b *board, e audit.Event) {
 		return
 	}
 	b.print(func() {
-		p.sayWhere(question{e.Question, e.Request.CalledAs, e.Request.Tool != nil && e.Request.Tool.NeedsUser})
+		p.sayWhere(questionOf(e))
 	})
 }

@@ -40,6 +40,7 @@ func Embedder() *search.Embedder {
 			return all, nil
 		},
 		Batch: 256,
+		Local: true,
 	}
 }
 
