@@ -18,8 +18,10 @@ type DeferOptions struct {
 	// Load offers tool_search alone. What it finds is offered too, behind all else,
 	// in the views that are deferred from then on, and is called by its own name: the
 	// beginning of what is offered stays the same, byte for byte. So does what it says
-	// of sources: an agent reads what was there when it first looked. Zero: nothing is
-	// loaded, and it says what is there now.
+	// of sources: an agent reads what was there when it first looked. Of what an agent
+	// can see, 64 tools are loaded so in a session and stay; of others that are found
+	// later the input schema is shown at once, and a call by name runs as well. Zero:
+	// nothing is loaded, and it says what is there now.
 	Load bool
 	// Examples shows those of a tool where it is found. Zero: where it is read or
 	// loaded.
@@ -102,11 +104,14 @@ func finders(r *registry, s *toolset, o DeferOptions) ([]*tool.Tool, error) {
 		},
 		Run: func(ctx context.Context, q searchRequest) (string, error) {
 			text, found := s.search(ctx, r, q, o)
-			if o.Load && len(found) > 0 {
-				r.rt.load(tool.From(ctx).Request().Caller, found)
+			if !o.Load || len(found) == 0 {
+				return text, nil
+			}
+			left := r.rt.load(tool.From(ctx).Request().Caller, s, found)
+			if len(left) < len(found) {
 				text += "\nThey can be called from the next turn on."
 			}
-			return text, nil
+			return text + unlisted(left), nil
 		},
 	}.Tool()
 	if err != nil {

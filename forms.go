@@ -206,9 +206,14 @@ func (c *conversation) load(e *entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !slices.Contains(c.loaded, e.wire) {
-		c.loaded, c.loadedAs = append(c.loaded, e.wire), nil
-		c.anyLoaded.Store(true)
+		c.appendLoaded(e)
 	}
+}
+
+// appendLoaded loads a tool that is not loaded. c.mu is held.
+func (c *conversation) appendLoaded(e *entry) {
+	c.loaded, c.loadedAs = append(c.loaded, e.wire), nil
+	c.anyLoaded.Store(true)
 }
 
 // canLoad reports whether a tool is offered only once it is loaded.
@@ -219,16 +224,46 @@ func (s *toolset) canLoad(e *entry) bool {
 	return e.deferred() && (!s.defers || e.pages)
 }
 
-// load makes tools part of the prompt of a caller's session, in this order.
-func (rt *Runtime) load(c tool.Caller, found []*entry) {
+// maxLoaded is how many tools of a set searches load in a session. What is loaded
+// stays, so that prompts begin as they did: without a bound, a model could have all
+// in its prompt that was to be kept out of it.
+const maxLoaded = 64
+
+// load makes tools that were found in a set part of the prompt of a caller's session,
+// in this order. For those that are left there is no room.
+func (rt *Runtime) load(c tool.Caller, in *toolset, found []*entry) (left []*entry) {
 	rt.mu.Lock()
 	conv := rt.sessions[sessionKey{c.Tenant, c.Principal, c.Session}]
 	rt.mu.Unlock()
+	if conv == nil {
+		return found
+	}
 	for _, e := range found {
-		if conv != nil {
-			conv.load(e)
+		if !e.tool.AlwaysLoad && !conv.loadFew(in, e) {
+			left = append(left, e)
 		}
 	}
+	return left
+}
+
+// loadFew loads a tool of a set, if there is room for it.
+func (c *conversation) loadFew(in *toolset, e *entry) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for _, name := range c.loaded {
+		if name == e.wire {
+			return true
+		}
+		if in.names[name] != nil { // what is gone takes no room
+			n++
+		}
+	}
+	if n >= maxLoaded {
+		return false
+	}
+	c.appendLoaded(e)
+	return true
 }
 
 // loadedIn are the loaded tools that a set of tools has; nil: none.

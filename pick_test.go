@@ -170,6 +170,58 @@ func TestLoadFound(t *testing.T) {
 			}
 		}
 	})
+	t.Run("Q2 no more than so many are loaded, and the others can be called", func(t *testing.T) {
+		t.Parallel()
+		const most = 64
+		rt := lenient()
+		var tools []*tool.Tool
+		var names []string
+		for i := range most + 10 {
+			name := fmt.Sprintf("tool_%02d", i)
+			tools, names = append(tools, answering(name, "ran "+name, about("Do "+name, "word"))), append(names, "many__"+name)
+		}
+		tools[most+1].Input = json.RawMessage(`{"type":"object","description":"` + strings.Repeat("long ", 8000) + `"}`)
+		done(t, rt.Set(tool.Source{Name: "many", Trust: tool.MCP}, tools...))
+		done(t, rt.Add(answering("clock", "noon", alwaysLoad)))
+		s := rt.Session(tool.Caller{Session: "s"})
+		selects := func(names ...string) string {
+			v := s.View(t.Context()).Defer(load)
+			return v.Do(t.Context(), ask("tool_search", fmt.Sprintf(`{"query":"select:%s"}`, strings.Join(names, ","))))[0].String()
+		}
+		const next, full = "They can be called from the next turn on.", "64 tools are loaded, which is the most."
+		for _, tt := range []struct {
+			names      []string
+			next, full bool
+			loaded     int
+		}{
+			{names[:50], true, false, 50},
+			{names[40 : most-1], true, false, most - 1},
+			{append([]string{"clock"}, names[most-1:most+2]...), true, true, most},
+			{names[most : most+1], false, true, most},
+			{names[:1], true, false, most},
+		} {
+			got := selects(tt.names...)
+			if strings.Contains(got, next) != tt.next || strings.Contains(got, full) != tt.full {
+				t.Errorf("%q: %s", tt.names, got)
+			}
+			if got, want := s.View(t.Context()).Defer(load).Names(), slices.Concat([]string{"tool_search", "clock"}, names[:tt.loaded]); !slices.Equal(got, want) {
+				t.Errorf("%q: offered %q, want %q", tt.names, got, want)
+			}
+		}
+		got := selects(names[most : most+2]...)
+		want := full + " These are not, and are called by name all the same; their input schemas:\n" +
+			names[most] + `: {"type":"object","properties":{"word":{"type":"string"}}}` + "\n" + names[most+1] + ": too long to be shown here"
+		if !strings.HasSuffix(got, want) {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+		if res := s.View(t.Context()).Defer(load).Do(t.Context(), ask(names[most], "{}"))[0]; res.Err != nil || res.String() != "ran tool_64" {
+			t.Errorf("call = %q, %v", res, res.Err)
+		}
+		done(t, rt.Set(tool.Source{Name: "many", Trust: tool.MCP}, tools[10:]...))
+		if got := selects(names[most]); !strings.Contains(got, next) {
+			t.Errorf("what is gone takes room: %s", got)
+		}
+	})
 	t.Run("Q2 each agent of a session reads of what it has itself", func(t *testing.T) {
 		t.Parallel()
 		rt := new(ferrule.Runtime)

@@ -1,7 +1,9 @@
 package ferrule
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -92,6 +94,29 @@ func (s *toolset) selected(names string, o DeferOptions) (text string, found []*
 		return "select: got no name, want names with commas between.", nil
 	}
 	return strings.TrimSuffix(b.String(), "\n"), found
+}
+
+// schemaSize is how many bytes of input schemas stand in one answer.
+const schemaSize = 20_000
+
+// unlisted says how tools are called that were found and not loaded.
+func unlisted(left []*entry) string {
+	if len(left) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%d tools are loaded, which is the most. These are not, and are called by name all the same; their input schemas:", maxLoaded)
+	room := schemaSize
+	for _, e := range left {
+		var input bytes.Buffer // on one line
+		if err := json.Compact(&input, e.definition().Input); err != nil || input.Len() > room {
+			fmt.Fprintf(&b, "\n%s: too long to be shown here", e.wire)
+			continue
+		}
+		room -= input.Len()
+		fmt.Fprintf(&b, "\n%s: %s", e.wire, input.Bytes())
+	}
+	return b.String()
 }
 
 // findable is the tool of a name. What reads kept results is not looked for: it is
