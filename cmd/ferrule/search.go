@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -121,17 +120,9 @@ func embedderOf(c *config.Config, v *secret.Vault) *search.Embedder {
 	return model.Embedder()
 }
 
-// faultText is why an embedder did not answer, without the address, which is in the
-// configuration, and without keys.
+// faultText is why an embedder did not answer, without secrets.
 func faultText(v *secret.Vault, err error) string {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err
-	}
-	// An answer is quoted as far as it is read: the beginning of a key may be its end.
-	text, quoted := strings.CutSuffix(err.Error(), `"`)
-	if text, _ = v.Scrub(text); quoted {
-		text += `"`
-	}
+	text, _ := v.Scrub(err.Error())
 	return terminal.Visible(text)
 }
 
