@@ -1,7 +1,7 @@
 // Package ferrule runs the tool calls of AI agents. A model asks for calls;
 // Ferrule decides which may run, runs them as far side by side as is safe,
-// keeps what they return small and free of the secrets they used, and tells an
-// observer what happened. Cleaning results of instructions is not built yet.
+// keeps what they return small and free of the secrets they used, marks and looks
+// through what strangers wrote, and tells an observer what happened.
 //
 // Two laws carry it. What a tool does not claim is not assumed: a missing
 // field, a panic, an error, a time-out, an unknown value each fall to the
@@ -31,8 +31,8 @@
 // name is resolved, its arguments are checked against the schema, then for their
 // meaning; the rules, the host and the tool decide; input hooks look; a person
 // is asked if need be; the tool runs inside its wrappers; its output is checked,
-// seen by output hooks, scrubbed of secrets, limited, and told to the observer.
-// No setting takes a phase away or puts it elsewhere.
+// seen by output hooks, cleaned, scrubbed of secrets, limited, and told to the
+// observer. No setting takes a phase away or puts it elsewhere.
 //
 // A result that is too long is kept whole where there is a store, and the model
 // reads it page by page with the tool read_result: offload.go. [View.Stream] runs
