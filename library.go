@@ -81,6 +81,9 @@ func (l *library) search(ctx context.Context, r *registry, q search.Query) searc
 		return a
 	}
 	a.Fault = errors.New(r.rt.set.scrubText(a.Fault.Error()))
+	if ctx.Err() != nil { // who stops searching says nothing about the embedder
+		return a
+	}
 	l.told.Do(func() {
 		r.rt.set.find(Finding{"Runtime.Embedder", "tools are found by words alone, at least for a while: " + a.Fault.Error()})
 	})

@@ -93,6 +93,9 @@ func TestSearchFollows(t *testing.T) {
 		rt.Embedder.Queries = func(context.Context, []string) ([][]float32, error) { return nil, errors.New("no such model") }
 		done(t, rt.Set(mail, answering("send", "", about("Send a letter."))))
 		s := rt.Session(tool.Caller{})
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		s.View(t.Context()).Search(gone, "letter", 1)
 		for range 3 {
 			searched(t, s, "letter")
 		}

@@ -10,8 +10,8 @@ import (
 // Mode says which tools a client is listed.
 type Mode string
 
-// Auto lists all tools while they are few, Full always all, and Deferred
-// tool_search, tool_describe and tool_call in their place.
+// Auto lists all tools unless they take too much of a context ([ferrule.View.Auto]),
+// Full always all, and Deferred tool_search, tool_describe and tool_call in their place.
 const (
 	Auto     Mode = ""
 	Full     Mode = "full"
