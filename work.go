@@ -53,6 +53,7 @@ func (t *Turn) hire() {
 
 // work leads calls through their lives until none is ready.
 func (t *Turn) work() {
+	spread(0)
 	var c *call
 	defer func() { // only a tool that ends its goroutine comes here with a call
 		if c != nil {
@@ -78,6 +79,15 @@ func (t *Turn) work() {
 	t.workers--
 	t.cond.Broadcast()
 	t.mu.Unlock()
+}
+
+// spread makes room on the stack of a new goroutine for the life of a call, at once:
+// the life itself would make it grow, and be copied, step by step.
+//
+//go:noinline
+func spread(at int) byte {
+	var room [7 << 10]byte
+	return room[at]
 }
 
 // take chooses what to do next: questions that can be put early, then the first

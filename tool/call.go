@@ -1,9 +1,12 @@
 package tool
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 // Call is what a model asks for.
@@ -11,6 +14,63 @@ type Call struct {
 	ID    string // the provider's; perhaps empty or repeated
 	Name  string
 	Input json.RawMessage // JSON text as received
+}
+
+// callJSON is a call as JSON.
+type callJSON struct {
+	ID    string          `json:"id,omitempty"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input,omitempty"`
+	Text  string          `json:"text,omitempty"`
+	Bytes []byte          `json:"bytes,omitempty"`
+}
+
+// MarshalJSON writes the call, whatever its arguments are: what is read back is the
+// same, byte for byte. Where input cannot hold them so, because they have blanks or are
+// no JSON, they are a string under text, or in base64 under bytes.
+func (c Call) MarshalJSON() ([]byte, error) {
+	out := callJSON{ID: c.ID, Name: c.Name}
+	written, err := json.Marshal(c.Input)
+	switch {
+	case c.Input == nil:
+	case err == nil && bytes.Equal(asReceived(written), c.Input):
+		out.Input = c.Input
+	case utf8.Valid(c.Input):
+		out.Text = string(c.Input)
+	default:
+		out.Bytes = c.Input
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads it back.
+func (c *Call) UnmarshalJSON(text []byte) error {
+	var in callJSON
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	*c = Call{ID: in.ID, Name: in.Name}
+	switch {
+	case in.Input != nil:
+		var line bytes.Buffer
+		if err := json.Compact(&line, in.Input); err != nil { // whoever wrote it may have indented it
+			return err
+		}
+		c.Input = asReceived(line.Bytes())
+	case in.Bytes != nil:
+		c.Input = in.Bytes
+	case in.Text != "":
+		c.Input = json.RawMessage(in.Text)
+	}
+	return nil
+}
+
+// asReceived takes back what encoding/json escapes in texts that it did not write.
+func asReceived(written []byte) json.RawMessage {
+	if !bytes.Contains(written, []byte(`\u`)) {
+		return written
+	}
+	return json.RawMessage(strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&", `\u2028`, "\u2028", `\u2029`, "\u2029").Replace(string(written)))
 }
 
 // Caller is on whose behalf a call is made. The zero value is the local
