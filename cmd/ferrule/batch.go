@@ -18,6 +18,7 @@ import (
 	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/internal/terminal"
+	"github.com/ferrule-dev/ferrule/provider"
 	"github.com/ferrule-dev/ferrule/schema"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -30,7 +31,10 @@ func (p *program) batchCommand() *cobra.Command {
 		Short: "Run many calls, as far side by side as is safe",
 		Long: `Run the calls of a file as one answer of a model: lines of JSON, each
 {"id": …, "name": …, "input": {…}}; id and input may be left out, - is standard
-input. First the plan is printed: which calls run side by side, and which wait for
+input. What a provider sent is read too: an answer of Anthropic, OpenAI (Responses or
+Chat Completions) or Gemini, streamed or not, or a message of the assistant.
+
+First the plan is printed: which calls run side by side, and which wait for
 which, and why. Then the results come in the order of the calls, one for each,
 whatever happens.
 
@@ -111,19 +115,30 @@ func (p *program) readCalls(ctx context.Context, name string) ([]tool.Call, erro
 	return parseCalls(name, text)
 }
 
+// parseCalls reads what a provider sent, or lines of calls.
 func parseCalls(name, text string) (calls []tool.Call, err error) {
+	if isAnswer(text) {
+		calls, format, err := provider.Read([]byte(text))
+		switch {
+		case err != nil:
+			return nil, usage("batch: nothing was run:\n%s: %w; or lines such as %s", name, err, aCall)
+		case len(calls) == 0:
+			return nil, usage("batch: %s: got an answer of %s without a call, want one that calls a tool", name, format)
+		}
+		return calls, nil
+	}
 	var faults []string
 	number := 0
 	for line := range strings.Lines(text) {
 		if number++; strings.TrimSpace(line) == "" {
 			continue
 		}
-		c, err := parseCall(line)
+		list, err := parseLine(line)
 		if err != nil {
 			faults = append(faults, fmt.Sprintf("%s:%d: %s", name, number, err))
 			continue
 		}
-		calls = append(calls, c)
+		calls = append(calls, list...)
 	}
 	switch {
 	case len(faults) > 0:
@@ -133,9 +148,39 @@ func parseCalls(name, text string) (calls []tool.Call, err error) {
 		}
 		return nil, usage("batch: nothing was run:\n%s", strings.Join(faults, "\n"))
 	case len(calls) == 0:
-		return nil, usage(`batch: %s: got no calls, want lines such as {"name":"fs_read","input":{"path":"a"}}`, name)
+		return nil, usage("batch: %s: got no calls, want lines such as %s, or an answer of a provider", name, aCall)
 	}
 	return calls, nil
+}
+
+// aCall is a line of a batch.
+const aCall = `{"name":"fs_read","input":{"path":"a"}}`
+
+// isAnswer reports whether a text is what a provider sent as a whole: a stream of
+// events, or JSON that is no object in one line.
+func isAnswer(text string) bool {
+	text = strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF"))
+	for _, field := range []string{"event:", "data:", "id:", "retry:", ":"} {
+		if strings.HasPrefix(text, field) {
+			return true
+		}
+	}
+	return (strings.HasPrefix(text, "[") || strings.Contains(text, "\n")) && json.Valid([]byte(text))
+}
+
+// parseLine reads a line: a call, or what a provider sent, whose members are others.
+func parseLine(line string) ([]tool.Call, error) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal([]byte(line), &fields) == nil {
+		for _, key := range []string{"type", "role", "object", "choices", "tool_calls", "candidates", "parts", "functionCall", "output", "content", "error"} {
+			if _, ok := fields[key]; ok {
+				calls, _, err := provider.Read([]byte(line))
+				return calls, err
+			}
+		}
+	}
+	c, err := parseCall(line)
+	return []tool.Call{c}, err
 }
 
 // parseCall reads one line. What stands there twice, or is not known, is refused.

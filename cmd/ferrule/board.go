@@ -23,6 +23,7 @@ type board struct {
 	passes bool // what calls print is passed on as it comes
 	quiet  bool // nothing is said but what is printed
 	alone  bool // there is one call, which needs no number
+	run    bool // calls have no numbers, and are told by their arguments
 
 	asked chan question // that were put, where somebody looks at them here
 	tell  bool          // of questions it is told where they are answered
@@ -32,6 +33,8 @@ type board struct {
 	over     map[int]bool
 	streamed strings.Builder // what was passed on
 	changed  sync.Cond       // a call has ended
+	partial  string          // the line of a text that has not ended: it stands above the rows
+	apart    bool            // an empty line stands above the rows
 	drawn    int             // lines that are on the screen
 	open     bool            // what was printed last does not end its line
 	away     bool            // something else has the screen
@@ -56,6 +59,7 @@ func questionOf(e audit.Event) question {
 type row struct {
 	index   int
 	name    string
+	args    string // as they are printed; "": they are not
 	began   time.Time
 	message string
 	told    time.Time // when the message was last printed, where that is a line
@@ -93,7 +97,12 @@ func (b *board) turn() {
 		case <-b.stop:
 			return
 		case <-tick.C:
-			b.print(func() { b.frame++ })
+			b.mu.Lock()
+			still := len(b.rows) == 0 && b.drawn <= 1 // there is nothing that moves
+			b.mu.Unlock()
+			if !still {
+				b.print(func() { b.frame++ })
+			}
 		}
 	}
 }
@@ -132,6 +141,20 @@ func (b *board) comeBack() {
 	for _, h := range wait.list {
 		h.to.control(h.text)
 	}
+}
+
+// yield takes the lines away while f has the screen, and prints on it.
+func (b *board) yield(f func()) {
+	b.mu.Lock()
+	b.erase()
+	b.away = true
+	b.mu.Unlock()
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.away = false
+	}()
+	f()
 }
 
 // print has f print above the lines.
@@ -234,7 +257,7 @@ func (b *board) heard(r *tool.Request, u *tool.Update) {
 
 // title names a call.
 func (b *board) title(r *row) string {
-	if b.alone {
+	if b.alone || b.run {
 		return terminal.Visible(r.name)
 	}
 	return fmt.Sprintf("%d %s", r.index+1, terminal.Visible(r.name))
@@ -288,8 +311,15 @@ func (b *board) draw() {
 	}
 	width, height := b.size()
 	var lines []string
+	if b.partial != "" {
+		lines = append(lines, b.partial)
+	}
+	apart := b.apart
 	for _, r := range b.rows {
 		if took := time.Since(r.began); took >= drawAfter {
+			if apart {
+				lines, apart = append(lines, ""), false
+			}
 			lines = append(lines, b.line(r, took, width))
 		}
 	}
@@ -320,6 +350,9 @@ func (b *board) size() (width, height int) {
 func (b *board) line(r *row, took time.Duration, width int) string {
 	spinner := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 	text := fmt.Sprintf("%c %s %s  %s", spinner[b.frame%len(spinner)], elapsed(took), b.title(r), terminal.Visible(strings.Join(strings.Fields(r.message), " ")))
+	if r.args != "" {
+		text = strings.TrimRight(text, " ") + "  " + r.args
+	}
 	return terminal.Cut(strings.TrimRight(text, " "), width)
 }
 

@@ -9,6 +9,7 @@
 //	ferrule hook claude-code         answer a client about its own tools
 //	ferrule doctor                   what works on this machine
 //	ferrule tools                    which tools there are, and what they claim
+//	ferrule run PROMPT               an agent in the terminal, with these tools
 //	ferrule call NAME '{…}'          one call, through every rule
 //	ferrule batch FILE               many, as far side by side as is safe
 //	ferrule undo                     what they changed, and how it is put back
@@ -27,6 +28,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/ferrule-dev/ferrule/sandbox"
@@ -36,22 +38,49 @@ func main() {
 	p := newProgram(sandbox.Enter()) // what isolates commands is this program, run again
 	ctx, interrupt := context.WithCancel(context.Background())
 	p.interrupt = interrupt
-	go heed(ctx, interrupt)
+	go heed(ctx, &p.heed, interrupt)
 	os.Exit(p.run(ctx, os.Args[1:]))
 }
 
 // heed stops the program by the first signal, if nobody has done so by a key, and
-// ends it at once by the next. Servers do not outlive it: see mcptool.Hub. Signals are
-// never left to what they did before, which is nothing where a script has started the
-// program in the background.
-func heed(ctx context.Context, interrupt func()) {
+// ends it at once by the next. A command may take a Ctrl-C for itself before that.
+// Servers do not outlive it: see mcptool.Hub. Signals are never left to what they did
+// before, which is nothing where a script has started the program in the background.
+func heed(ctx context.Context, first *attention, interrupt func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	select {
-	case <-signals:
-		interrupt()
-	case <-ctx.Done():
+	for taken := true; taken; {
+		select {
+		case s := <-signals:
+			if taken = s == os.Interrupt && first.take(); !taken {
+				interrupt()
+			}
+		case <-ctx.Done():
+			taken = false
+		}
 	}
 	<-signals
 	os.Exit(statusInterrupted)
+}
+
+// attention is what a command does with a Ctrl-C instead of ending. The zero value
+// does nothing.
+type attention struct {
+	mu sync.Mutex
+	do func() (taken bool)
+}
+
+// set says what is done; nil: nothing.
+func (a *attention) set(do func() (taken bool)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.do = do
+}
+
+// take reports whether the command has taken it.
+func (a *attention) take() bool {
+	a.mu.Lock()
+	do := a.do
+	a.mu.Unlock()
+	return do != nil && do()
 }

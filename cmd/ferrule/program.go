@@ -47,6 +47,7 @@ type program struct {
 	// interrupt stops the program as a signal would, so that the next one ends it at
 	// once. Nil: nothing is done.
 	interrupt func()
+	heed      attention // what is done with Ctrl-C before that
 
 	out, errs *shown // stdout and stderr, for a person
 
@@ -137,7 +138,7 @@ it, and undoes what they did to files.`,
 	root.SetErr(p.errs)
 	root.PersistentFlags().StringVar(&p.home, "home", "", "where state is kept (default $FERRULE_HOME, else .ferrule in the workspace)")
 	root.PersistentFlags().StringVar(&p.config, "config", "", "configuration file (default ferrule.yaml, if there is one)")
-	root.AddCommand(p.initCommand(), p.doctorCommand(), p.toolsCommand(), p.searchCommand(), p.callCommand(), p.batchCommand(), p.undoCommand(), p.policyCommand(), p.approvalsCommand(), p.rulesCommand(), p.journalCommand(), p.auditCommand(), p.upCommand(), p.mcpCommand(), p.serversCommand(), p.pinsCommand(), p.trustCommand(), p.scanCommand(), p.flowCommand(), p.connectCommand(), p.disconnectCommand(), p.hookCommand(), p.versionCommand())
+	root.AddCommand(p.initCommand(), p.doctorCommand(), p.toolsCommand(), p.searchCommand(), p.runCommand(), p.callCommand(), p.batchCommand(), p.undoCommand(), p.policyCommand(), p.approvalsCommand(), p.rulesCommand(), p.journalCommand(), p.auditCommand(), p.upCommand(), p.mcpCommand(), p.serversCommand(), p.pinsCommand(), p.trustCommand(), p.scanCommand(), p.flowCommand(), p.connectCommand(), p.disconnectCommand(), p.hookCommand(), p.versionCommand())
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {
@@ -185,7 +186,7 @@ func (p *program) do(f func(*cobra.Command, []string) error) func(*cobra.Command
 func named(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch f.Name {
-		case "home", "config", "head", "file", "out", "key", "call", "session", "since", "until", "tool", "kind", "decision", "mode", "address", "auth", "tools", "url":
+		case "home", "config", "head", "file", "out", "key", "call", "session", "since", "until", "tool", "kind", "decision", "mode", "address", "auth", "tools", "url", "model", "base-url", "system", "resume":
 			if f.Value.String() == "" && err == nil {
 				err = usage("--%s: got an empty text: say something, or leave it out", f.Name)
 			}
