@@ -5,8 +5,8 @@ LINT         := $(CURDIR)/.tools/bin/golangci-lint-$(LINT_VERSION)
 FUZZTIME     ?= 6s
 CI_DATA      := $(or $(DATA),../shared/data)
 CHECK        := go run ./internal/check
-# bench is a module of its own: what it compares with is no dependency of ours.
-MODULES      := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
+# bench and bench/adopt are modules of their own: what they are about is no dependency of ours.
+MODULES      := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod bench/adopt/go.mod))
 
 # What tests use beyond Go, git and make. Where it cannot be had, tests that need it
 # fail in CI and are skipped elsewhere; each says which it is.
@@ -44,6 +44,7 @@ $(LINT):
 
 laws: ## properties of the runtime for 10,000 random cases each, and what is allocated
 	@go test -run 'Laws|SameAsSerial|Allocated|Costs' -cases 10000 .
+	@go test ./agent -count=1 -run AgentLaws -cases 1000
 
 fuzz: ## each fuzz target for FUZZTIME (6s); exit 1 on a find
 	@$(CHECK) fuzz -time $(FUZZTIME)
@@ -80,6 +81,8 @@ eval: ## measure on data from outside: make eval DATA=dir
 	$(call measure,keys)
 	$(call measure,flow eval/testdata/flow/labels.jsonl eval/testdata/flow/sequences.jsonl)
 	$(call measure,injections "$(DATA)/injections.jsonl.gz")
+	$(call measure,wire "$(DATA)/wire-vercel.jsonl")
+	$(call measure,wire "$(DATA)/wire-fantasy.jsonl")
 
 rules: ## each rule of docs/spec.md with its tests
 	@$(CHECK) rules

@@ -124,8 +124,12 @@ func allWorks(ctx context.Context) ([]work, error) {
 	if err != nil {
 		return nil, err
 	}
+	loops, err := agentWorks(ctx)
+	if err != nil {
+		return nil, err
+	}
 	scrubs, err := secretWorks(ctx)
-	return slices.Concat(list, more, deciding, scrubs), err
+	return slices.Concat(list, more, loops, deciding, scrubs), err
 }
 
 // measure measures what the named rows need, everything where none is named. The

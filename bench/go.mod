@@ -35,7 +35,7 @@ require (
 	github.com/Masterminds/semver/v3 v3.4.0 // indirect
 	github.com/Masterminds/sprig/v3 v3.2.3 // indirect
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
-	github.com/buger/jsonparser v1.1.1 // indirect
+	github.com/buger/jsonparser v1.1.2 // indirect
 	github.com/bytedance/gopkg v0.1.3 // indirect
 	github.com/bytedance/sonic v1.15.5 // indirect; what eino asks for does not build with Go 1.26
 	github.com/bytedance/sonic/loader v0.5.3 // indirect
@@ -60,7 +60,7 @@ require (
 	github.com/gorilla/websocket v1.5.3 // indirect
 	github.com/huandu/xstrings v1.3.3 // indirect
 	github.com/imdario/mergo v0.3.13 // indirect
-	github.com/invopop/jsonschema v0.13.0 // indirect
+	github.com/invopop/jsonschema v0.14.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/klauspost/cpuid/v2 v2.2.9 // indirect
 	github.com/mailru/easyjson v0.9.0 // indirect
@@ -107,3 +107,7 @@ require (
 )
 
 replace github.com/ferrule-dev/ferrule => ../
+
+// genkit does not build with a later one. Ferrule's models on vendors' SDKs, which ask
+// for it, are not used here: see adopt, which is a module of its own for that.
+replace github.com/invopop/jsonschema => github.com/invopop/jsonschema v0.13.0

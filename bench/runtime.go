@@ -264,6 +264,8 @@ func comparisons() []comparison {
 		{"CPU of 100 calls to that of 10", hundredCalls, tenCalls, 10.5, cpu, false},
 		{"allocations of 100 calls to those of 10", hundredCalls, tenCalls, 10.5, allocs, false},
 		{"planning 10,000 calls to planning 1,000", plan10000, plan1000, 15, cpu, false},
+		{"agent: CPU of 200 turns to that of 10", agent200, agent10, 22, cpu, false},
+		{"agent: allocations of 200 turns to those of 10", agent200, agent10, 22, allocs, false},
 		{"view and definitions of 10,000 tools to those of 10", view10000, view10, 1.2, cpu, false},
 	}
 }

@@ -5,7 +5,7 @@
 //		[-ferrule PROGRAM] [-data DIR] [install|PART...]
 //
 // The parts are conformance, guarded, client, elicit, approvals, servers, http, find, hour, losses, crowd,
-// hostile and fast; without one all are run. Each prints what it checked as JSON lines, the last one a summary,
+// hostile, killed and fast; without one all are run. Each prints what it checked as JSON lines, the last one a summary,
 // and the program exits with 1 where something does not hold that must. What is
 // known not to hold yet is printed as missed and counts for neither.
 //
@@ -48,6 +48,7 @@ func parts() []part {
 		{"losses", losses},
 		{"crowd", crowd},
 		{"hostile", hostile},
+		{"killed", killed},
 		{"fast", fast},
 	}
 }

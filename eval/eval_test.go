@@ -67,9 +67,9 @@ func TestPrograms(t *testing.T) {
 	}{
 		{"no program", nil, 2, "usage"},
 		{"an unknown program", []string{"schema"}, 2, `no program "schema"`},
-		{"help", []string{"-h"}, 0, "go run ./eval flow-set SCENARIOS INJECTIONS"},
-		{"help in full", []string{"--help"}, 0, "go run ./eval flow-set SCENARIOS INJECTIONS"},
-		{"help for a program", []string{"schemas", "--help"}, 0, "go run ./eval flow-set SCENARIOS INJECTIONS"},
+		{"help", []string{"-h"}, 0, "go run ./eval wire FILE"},
+		{"help in full", []string{"--help"}, 0, "go run ./eval wire FILE"},
+		{"help for a program", []string{"schemas", "--help"}, 0, "go run ./eval wire FILE"},
 		{"too few files", []string{"bfcl", tools}, 2, "got 1 files, want 2"},
 		{"a file that is not there", []string{"json-suite", "nowhere.jsonl"}, 1, "nowhere.jsonl"},
 		{"a file that is no JSON", []string{"json-suite", file(t, `{"name":`)}, 1, "row 1"},

@@ -13,6 +13,7 @@
 //	go run ./eval keys
 //	go run ./eval flow LABELS SEQUENCES
 //	go run ./eval flow-set SCENARIOS INJECTIONS
+//	go run ./eval wire FILE
 package main
 
 import (
@@ -48,6 +49,7 @@ func programs() []program {
 		{"pii", "FILE", pii},
 		{"keys", "", keys},
 		{"flow-set", "SCENARIOS INJECTIONS", flowSet},
+		{"wire", "FILE", wire},
 	}
 }
 
