@@ -40,9 +40,10 @@ type Agent struct {
 	// System is what the host says to the model before all else.
 	System string
 	// Use names the model to ask. "": Model's own. Tiers are the models behind the
-	// hints fast, balanced and smart of tools: after a turn whose tools have hints, the
-	// next request is to the model that one of them names exactly, else to that of the
-	// highest tier. A tier that is not here changes nothing. Hooks may change it again.
+	// hints of tools: fast, balanced, smart, or the exact name of a model. After a turn
+	// whose tools have hints, the next request is to the model of the first exact one,
+	// else to that of the highest tier. One that is not here changes nothing; but where
+	// Use is "", an exact name stands for itself. Hooks may change it again.
 	Use   string
 	Tiers map[string]string
 	// MaxTokens of one answer; 0: the provider's own. Extra are further members of

@@ -228,13 +228,16 @@ func TestModelHints(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name  string
+		use   string
 		calls []string
 		want  string
 	}{
-		{"A6 none", []string{"plain"}, "usual"},
-		{"A6 the highest tier", []string{"fast", "smart", "balanced"}, "big"},
-		{"A6 a tier that the host does not know", []string{"balanced"}, "usual"},
-		{"A6 an exact model beats tiers", []string{"smart", "exact"}, "model-7"},
+		{"A6 none", "usual", []string{"plain"}, "usual"},
+		{"A6 the highest tier", "usual", []string{"fast", "smart", "balanced"}, "big"},
+		{"A6 a tier that the host does not know", "usual", []string{"balanced"}, "usual"},
+		{"A6 an exact model beats tiers", "", []string{"smart", "exact"}, "model-7"},
+		{"A6 the host's model beats an exact one", "usual", []string{"smart", "exact"}, "usual"},
+		{"A6 an exact model that the host lets in", "usual", []string{"smart", "known"}, "model-8"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -243,14 +246,14 @@ func TestModelHints(t *testing.T) {
 				words = append(words, "", c, "{}")
 			}
 			model := &played{answers: []provider.Answer{calls(words...), calls("", "plain", "{}"), says("done")}}
-			rt := runtimeWith(t, hinted("plain", ""), hinted("fast", "fast"), hinted("balanced", "balanced"), hinted("smart", "smart"), hinted("exact", "model-7"))
-			a := &agent.Agent{Runtime: rt, Model: model, Use: "usual", Tiers: map[string]string{"fast": "small", "smart": "big"}}
+			rt := runtimeWith(t, hinted("plain", ""), hinted("fast", "fast"), hinted("balanced", "balanced"), hinted("smart", "smart"), hinted("exact", "model-7"), hinted("known", "model-8"))
+			a := &agent.Agent{Runtime: rt, Model: model, Use: tt.use, Tiers: map[string]string{"fast": "small", "smart": "big", "model-8": "model-8"}}
 			var tr agent.Transcript
 			if _, err := run(t, a, &tr, "go"); err != nil {
 				t.Fatal(err)
 			}
-			if got := []string{model.asked[0].Model, model.asked[1].Model, model.asked[2].Model}; !slices.Equal(got, []string{"usual", tt.want, "usual"}) {
-				t.Errorf("got %v, want usual, %s, usual", got, tt.want)
+			if got := []string{model.asked[0].Model, model.asked[1].Model, model.asked[2].Model}; !slices.Equal(got, []string{tt.use, tt.want, tt.use}) {
+				t.Errorf("got %v, want %q, %q, %q", got, tt.use, tt.want, tt.use)
 			}
 		})
 	}

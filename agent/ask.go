@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/provider"
@@ -28,10 +29,10 @@ func (l *Live) one(ctx context.Context) (Why, error) {
 
 	asking, hush := context.WithCancelCause(ctx)
 	defer hush(nil)
-	if !l.listen(func() { hush(errHush) }) {
+	if !l.listen(hush) {
 		hush(errHush)
 	}
-	h := &hearing{live: l, d: l.dispatchIn(ctx, view, 0), early: !a.answers()}
+	h := &hearing{live: l, d: dispatched{live: l, view: view}, early: !a.answers()}
 	answer, err := h.ask(asking, request)
 	l.listen(nil)
 	hushed := errors.Is(context.Cause(asking), errHush) && ctx.Err() == nil
@@ -71,7 +72,7 @@ func (l *Live) one(ctx context.Context) (Why, error) {
 	if err := h.d.addLast(calls[h.d.added:]...); err != nil {
 		return l.abandon(ctx, h, err)
 	}
-	return l.close(ctx, h.d)
+	return l.close(ctx, &h.d)
 }
 
 // abandon ends a turn in the middle because something failed at our side. What has
@@ -82,7 +83,7 @@ func (l *Live) abandon(ctx context.Context, h *hearing, err error) (Why, error) 
 		return "", err
 	}
 	l.leave(err)
-	_, failed := l.close(ctx, h.d)
+	_, failed := l.close(ctx, &h.d)
 	return "", errors.Join(err, onlyOther(failed, err))
 }
 
@@ -96,7 +97,7 @@ func onlyOther(failed, err error) error {
 
 // listen says how the model is hushed while it talks; nil: it does not talk. It reports
 // whether nobody has interrupted yet.
-func (l *Live) listen(hush context.CancelFunc) bool {
+func (l *Live) listen(hush context.CancelCauseFunc) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hush = hush
@@ -190,35 +191,38 @@ func (a *Agent) answers() bool {
 	return false
 }
 
-// use is the model to ask after a turn whose tools wanted one.
+// use is the model to ask after a turn whose tools wanted one. What a tool names counts
+// where the host names none.
 func (a *Agent) use(hint string) string {
-	switch hint {
-	case "":
-		return a.Use
-	case "fast", "balanced", "smart":
+	if slices.Contains(tiers, hint) {
 		return cmp.Or(a.Tiers[hint], a.Use)
 	}
-	return hint
+	return cmp.Or(a.Tiers[hint], a.Use, hint)
 }
 
 // hearing is an answer while it comes.
 type hearing struct {
 	live  *Live
-	d     *dispatched
+	d     dispatched
 	early bool // calls begin while the model talks
 	text  []byte
 	told  []provider.Part // what is whole, in order
 	err   error           // why no more calls can begin
 }
 
-// ask asks, and hears. Where somebody listens, what calls say meanwhile is told at once,
+// ask asks, and hears.
+func (h *hearing) ask(ctx context.Context, r provider.Request) (provider.Answer, error) {
+	if h.live.yield != nil {
+		return h.askBeside(ctx, r)
+	}
+	return guarded(func() (provider.Answer, error) { return h.live.agent.Model.Ask(ctx, r, h.delta) })
+}
+
+// askBeside is ask where somebody listens: what calls say meanwhile is told at once,
 // whatever the model does.
-func (h *hearing) ask(ctx context.Context, r provider.Request) (answer provider.Answer, err error) {
+func (h *hearing) askBeside(ctx context.Context, r provider.Request) (answer provider.Answer, err error) {
 	l := h.live
 	model := l.agent.Model
-	if l.yield == nil {
-		return guarded(func() (provider.Answer, error) { return model.Ask(ctx, r, h.delta) })
-	}
 	ctx, end := context.WithCancel(ctx)
 	deltas, heard, over := make(chan provider.Delta), make(chan struct{}), make(chan struct{})
 	go func() {

@@ -1,7 +1,8 @@
 package agent
 
 import (
-	"context"
+	"cmp"
+	"encoding/json"
 	"slices"
 
 	"github.com/ferrule-dev/ferrule"
@@ -13,16 +14,11 @@ import (
 // dispatched are the calls of one answer on their way.
 type dispatched struct {
 	live   *Live
-	ctx    context.Context //nolint:containedctx // a turn is a call that takes a while
 	view   *ferrule.View
 	number int // to go on with; 0: a new one
 	turn   *ferrule.Turn
 	added  int
 	calls  []tool.Call // that wait for DoTurn, where nobody needs the turn
-}
-
-func (l *Live) dispatchIn(ctx context.Context, view *ferrule.View, number int) *dispatched {
-	return &dispatched{live: l, ctx: withLive(ctx, l), view: view, number: number}
 }
 
 func (d *dispatched) options() ferrule.TurnOptions {
@@ -58,7 +54,7 @@ func (d *dispatched) addLast(calls ...tool.Call) error {
 func (d *dispatched) begin(calls []tool.Call) error {
 	l := d.live
 	if d.turn == nil {
-		d.turn = d.view.Begin(d.ctx, d.options())
+		d.turn = d.view.Begin(l.calling, d.options())
 		l.mu.Lock()
 		l.turn = d.turn
 		spoken := l.spoken != nil
@@ -68,7 +64,7 @@ func (d *dispatched) begin(calls []tool.Call) error {
 		}
 	}
 	l.t.Open.Number = d.turn.Number()
-	if err := l.keep(d.ctx); err != nil {
+	if err := l.keep(l.calling); err != nil {
 		return err
 	}
 	for i := range calls {
@@ -82,7 +78,7 @@ func (d *dispatched) begin(calls []tool.Call) error {
 func (d *dispatched) wait() []tool.Result {
 	l := d.live
 	if d.turn == nil {
-		return d.view.DoTurn(d.ctx, d.options(), d.calls...)
+		return d.view.DoTurn(l.calling, d.options(), d.calls...)
 	}
 	defer func() {
 		l.mu.Lock()
@@ -109,6 +105,8 @@ func (d *dispatched) wait() []tool.Result {
 func (l *Live) observe(e audit.Event) {
 	out := Event{Agent: l.agent.name(), Inside: l.inside, Turn: e.Turn, Text: e.Text}
 	switch e.Kind {
+	case audit.Changed:
+		out.Kind, out.Text = Changed, e.By
 	case audit.Started:
 		out.Kind, out.Text = Started, ""
 	case audit.Updated:
@@ -123,6 +121,8 @@ func (l *Live) observe(e audit.Event) {
 		out.Kind, out.Question = Answered, e.Question
 	case audit.WentOn:
 		out.Kind = Aside
+	case audit.Joined:
+		out.Kind, out.Text = Joined, ""
 	case audit.Ended:
 		out.Kind, out.Took, out.Text = Ended, e.Took, ""
 		if e.Result != nil {
@@ -142,6 +142,9 @@ func (l *Live) observe(e audit.Event) {
 	if r := e.Request; r != nil {
 		out.Own, out.Silent = r.ID, r.Tool != nil && r.Tool.Silent
 		out.Call = &tool.Call{ID: r.CallID, Name: r.CalledAs}
+		if out.Kind == Changed {
+			out.Call.Input = json.RawMessage(cmp.Or(e.Args, r.Args.Text())) // as records may hold it, where there is one
+		}
 	}
 	l.events.put(out)
 }

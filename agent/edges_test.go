@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -230,6 +231,40 @@ func TestHandedBack(t *testing.T) {
 			}
 		})
 	}
+	t.Run("A4 what a person changed is told, and what is done already is not told as run", func(t *testing.T) {
+		t.Parallel()
+		d := &desk{memory: new(policy.Memory), journal: new(durable.MemoryJournal)}
+		answers := []provider.Answer{calls("a", "deploy", `{"word":"x"}`), says("done")}
+		var tr agent.Transcript
+		if _, err := run(t, open(t, d, answers...), &tr, "go"); err != nil {
+			t.Fatal(err)
+		}
+		q := must(d.memory.Pending(t.Context()))[0]
+		if err := d.memory.Answer(t.Context(), q.ID, policy.Answer{Allow: true, Input: json.RawMessage(`{"word":"y"}`)}); err != nil {
+			t.Fatal(err)
+		}
+		of := func(events []agent.Event) (list []string) {
+			for _, e := range events {
+				switch e.Kind { //nolint:exhaustive // what becomes of the call
+				case agent.Changed:
+					list = append(list, "changed by "+e.Text+": "+string(e.Call.Input))
+				case agent.Started, agent.Joined, agent.Ended:
+					list = append(list, string(e.Kind)+" "+e.Call.ID)
+				}
+			}
+			return list
+		}
+		for _, want := range [][]string{{`changed by a person: {"word":"y"}`, "started a", "ended a"}, {"joined a", "ended a"}} {
+			back := saved(t, &tr)
+			events, err := run(t, open(t, d, answers...), back, "")
+			if got := of(events); err != nil || d.runs.Load() != 1 || !slices.Equal(got, want) {
+				t.Errorf("got %v, %q, ran %d times, want %q, once", err, got, d.runs.Load(), want)
+			}
+			if text := `A person changed the arguments of this call to: {"word":"y"}`; !strings.Contains(shown(back.Said), text) {
+				t.Errorf("got\n%s\nwant %s", shown(back.Said), text)
+			}
+		}
+	})
 	t.Run("L7 fatal beside a call that waits ends the run when the turn is over", func(t *testing.T) {
 		t.Parallel()
 		d := &desk{memory: new(policy.Memory), journal: new(durable.MemoryJournal)}

@@ -18,10 +18,12 @@ const (
 	Refused  Kind = "refused"  // it does not answer: Text
 	Writing  Kind = "writing"  // it writes the input of Call
 	Called   Kind = "called"   // Call is complete, and starts when it may
+	Changed  Kind = "changed"  // Call has other arguments now, by Text: a person, or the name of a hook
 	Started  Kind = "started"  // Call runs
 	Updated  Kind = "updated"  // Call says something while it runs: Update
 	Waits    Kind = "waits"    // Call waits for a person: Question
 	Answered Kind = "answered" // a person has answered: Text
+	Joined   Kind = "joined"   // Call does not run: it is done already, and Ended has what came of it then
 	Ended    Kind = "ended"    // Call has Result; they come as calls end
 	Aside    Kind = "aside"    // Call has ended, and what it runs goes on
 	Turned   Kind = "turned"   // a turn is over: Answer
@@ -40,7 +42,8 @@ type Event struct {
 
 	Text  string `json:"text,omitempty"`
 	Model string `json:"model,omitempty"` // "": its own default
-	// Call has the id that it has in the conversation, where no other call has it. Own
+	// Call has the id that it has in the conversation, where no other call has it; its
+	// input is there from Called on, and in Changed. Own
 	// is Ferrule's id, from Started, Waits or Ended on: what Live.Stop and
 	// Live.Background take. Silent: its tool wants neither spinner nor printed result.
 	Call   *tool.Call `json:"call,omitempty"`

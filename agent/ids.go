@@ -8,7 +8,7 @@ import (
 
 // idsOf are the ids of all calls of a transcript.
 func idsOf(t *Transcript) map[string]bool {
-	ids := make(map[string]bool)
+	ids := make(map[string]bool, 2*usualCalls)
 	note := func(parts []provider.Part) {
 		for _, p := range parts {
 			if p.Kind == provider.PartCall && p.Call != nil {

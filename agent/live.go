@@ -36,14 +36,15 @@ type Live struct {
 	up      *Live           // the run that it is inside of; nil: none
 	unwatch func() bool     // ends listening to the end of that one
 	running context.Context //nolint:containedctx // of the run: agents inside end with it
+	calling context.Context //nolint:containedctx // of its calls: it leads agents inside to this run
 
 	mu     sync.Mutex
-	hush   context.CancelFunc // ends listening to the model; nil: it does not talk
-	turn   *ferrule.Turn      // under way
-	spoken *spoken            // a person interrupted
-	over   bool               // nobody hears any more what a person says
-	inner  []*Live            // agents that it called as tools
-	spent  Tally              // by those that have ended, and not counted yet
+	hush   context.CancelCauseFunc // ends listening to the model; nil: it does not talk
+	turn   *ferrule.Turn           // under way
+	spoken *spoken                 // a person interrupted
+	over   bool                    // nobody hears any more what a person says
+	inner  []*Live                 // agents that it called as tools
+	spent  Tally                   // by those that have ended, and not counted yet
 }
 
 // spoken is an interrupt.
@@ -102,7 +103,7 @@ func (l *Live) Interrupt(text string) bool {
 	hush, turn, inner := l.hush, l.turn, slices.Clone(l.inner)
 	l.mu.Unlock()
 	if hush != nil {
-		hush()
+		hush(errHush)
 	}
 	if turn != nil {
 		turn.Interrupt()
@@ -159,6 +160,9 @@ func (l *Live) each(try func(*ferrule.Turn) bool) bool {
 	l.mu.Unlock()
 	return turn != nil && try(turn) || slices.ContainsFunc(inner, func(i *Live) bool { return i.each(try) })
 }
+
+// heard reports whether somebody listens.
+func (l *Live) heard() bool { return l.yield != nil || l.events != nil }
 
 // emit tells an event, on the goroutine of the run, behind those of calls that came
 // before it.

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ferrule-dev/ferrule/provider"
 	"github.com/ferrule-dev/ferrule/tool"
 )
+
+// usualSaid is for how many messages of a run there is room at once.
+const usualSaid = 4
 
 // run is the loop, from what was said to the end. The transcript says how it ended.
 func (l *Live) run() error {
@@ -30,11 +34,12 @@ func (l *Live) run() error {
 		ctx, end = context.WithTimeoutCause(ctx, a.Budget.Time, errTime)
 		defer end()
 	}
-	l.running = ctx
+	l.running, l.calling = ctx, withLive(ctx, l)
 	l.caller()
 	l.tools.rt = a.Runtime
 	l.ids = idsOf(t)
 	t.Why = ""
+	t.Said = slices.Grow(t.Said, usualSaid)
 	if l.prompt != "" {
 		t.Say(provider.Text(l.prompt))
 		t.Run = Tally{}
@@ -144,8 +149,13 @@ func (l *Live) keep(ctx context.Context) error {
 	return nil
 }
 
-// keepLast keeps how a run ended, whatever has ended.
-func (l *Live) keepLast() error { return l.keep(context.WithoutCancel(l.ctx)) }
+// keepLast keeps how a turn or a run ended, whatever has ended.
+func (l *Live) keepLast() error {
+	if l.agent.Keep == nil {
+		return nil
+	}
+	return l.keep(context.WithoutCancel(l.ctx))
+}
 
 // goOn finishes a turn that another run has begun: the same calls, in a turn of the
 // same number, so that what is done does not run again.
@@ -159,7 +169,7 @@ func (l *Live) goOn(ctx context.Context) (Why, error) {
 	if err != nil {
 		return "", err
 	}
-	d := l.dispatchIn(ctx, view, o.Number)
+	d := &dispatched{live: l, view: view, number: o.Number}
 	if err := d.addLast(calls...); err != nil {
 		return "", err
 	}
@@ -203,10 +213,12 @@ func (l *Live) close(ctx context.Context, d *dispatched) (Why, error) {
 	if over { // who reads what is kept here need not ask again
 		t.Why = ended(answer.Stop)
 	}
-	if err := l.keep(context.WithoutCancel(ctx)); err != nil {
+	if err := l.keepLast(); err != nil { //nolint:contextcheck // whatever has ended
 		return "", errors.Join(fatal, err)
 	}
-	l.emit(Event{Kind: Turned, Turn: number, Answer: &answer})
+	if l.heard() {
+		l.turned(number, answer)
+	}
 	switch {
 	case fatal != nil:
 		return "", fatal
@@ -218,6 +230,10 @@ func (l *Live) close(ctx context.Context, d *dispatched) (Why, error) {
 		return t.Why, nil
 	}
 	return "", nil
+}
+
+func (l *Live) turned(number int, answer provider.Answer) {
+	l.emit(Event{Kind: Turned, Turn: number, Answer: &answer})
 }
 
 // ended is how a run ends whose last answer has no calls.
@@ -234,28 +250,32 @@ func ended(s provider.Stop) Why {
 
 // take puts results into the open turn. The error is one that a tool ends the run with.
 func (l *Live) take(o *Open, results []tool.Result) (fatal error) {
-	calls := o.calls()
-	if len(o.Results) < len(calls) {
-		o.Results = append(o.Results, make([]*provider.Result, len(calls)-len(o.Results))...)
-	}
+	o.Results = slices.Grow(o.Results, len(results))
 	o.Waiting = nil
 	room := make([]provider.Result, len(results))
-	for i := range results {
-		res := &results[i]
-		if o.Results[i] != nil {
+	i := -1
+	for _, p := range o.Answer.Parts {
+		if p.Kind != provider.PartCall || p.Call == nil {
+			continue
+		}
+		if i++; i == len(o.Results) {
+			o.Results = append(o.Results, nil)
+		}
+		if i >= len(results) || o.Results[i] != nil {
 			continue // it had its result before the turn was handed back
 		}
+		res := &results[i]
 		if res.Err != nil {
 			if res.Err.Kind == tool.Suspended {
-				o.Waiting = append(o.Waiting, calls[i].ID)
+				o.Waiting = append(o.Waiting, p.Call.ID)
 				continue
 			}
 			if out, ok := errors.AsType[*tool.Outcome](res.Err); ok && out.Fatal {
-				fatal = errors.Join(fatal, fmt.Errorf("agent: %s ended the run: %w", calls[i].Name, res.Err))
+				fatal = errors.Join(fatal, fmt.Errorf("agent: %s ended the run: %w", p.Call.Name, res.Err))
 				o.Fatal = fatal.Error()
 			}
 		}
-		room[i] = provider.ResultOf(calls[i].ID, calls[i].Name, *res)
+		room[i] = provider.ResultOf(p.Call.ID, p.Call.Name, *res)
 		o.Results[i] = &room[i]
 	}
 	return fatal

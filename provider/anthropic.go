@@ -3,11 +3,7 @@ package provider
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
-
-	"github.com/ferrule-dev/ferrule/schema"
-	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // Anthropic is the Messages API of Anthropic, as it is spoken by api.anthropic.com and,
@@ -30,23 +26,6 @@ const anthropicMark = `{"type":"ephemeral"}`
 
 // String is anthropic.
 func (Anthropic) String() string { return "anthropic" }
-
-// Render writes a tool with name, description and input_schema.
-func (Anthropic) Render(d tool.Definition) ([]byte, error) {
-	flat, err := schema.Flatten(d.Input, schema.Anthropic)
-	if err != nil {
-		return nil, err
-	}
-	var w writer
-	w.open('{')
-	w.text("name", d.Name)
-	if text := describe(d); !blank(text) {
-		w.text("description", text)
-	}
-	w.member("input_schema", flat.Schema)
-	w.close('}')
-	return w, nil
-}
 
 // WriteRequest writes the body of POST /v1/messages.
 func (f Anthropic) WriteRequest(r Request) ([]byte, error) {
@@ -71,11 +50,12 @@ func (f Anthropic) WriteRequest(r Request) ([]byte, error) {
 	if r.Stream && b.wants("stream") {
 		b.flag("stream", true)
 	}
-	tools := bytes.TrimSpace(r.Tools)
-	if some := len(tools) > 0 && string(tools) != "[]" && string(tools) != "null"; some && b.wants("tools") {
-		if tools[0] != '[' || !json.Valid(tools) {
-			return nil, fmt.Errorf("tools: got %.40q, want a JSON array", tools)
-		}
+	tools := r.Tools
+	some, err := someTools(tools)
+	if err != nil {
+		return nil, err
+	}
+	if some && b.wants("tools") {
 		if last := markTools(tools); marks > 0 && last != nil {
 			tools = last
 			marks--

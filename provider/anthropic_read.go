@@ -240,7 +240,8 @@ func (s *anthropicStop) refusal() string {
 	return s.Details.Explanation
 }
 
-// ReadAnswer reads the answer of POST /v1/messages.
+// ReadAnswer reads the answer of POST /v1/messages. A last call without input, of an answer
+// that reached its limit, may be half a call and is left out.
 func (f Anthropic) ReadAnswer(body []byte) (Answer, error) {
 	var m struct {
 		Type    string          `json:"type"`
@@ -262,6 +263,9 @@ func (f Anthropic) ReadAnswer(body []byte) (Answer, error) {
 	parts, err := f.readContent(m.Content, &marked)
 	if err != nil {
 		return Answer{}, fmt.Errorf("answer: %w", err)
+	}
+	if n := len(parts) - 1; a.Stop == StopLength && n >= 0 && parts[n].Kind == PartCall && sameInput(parts[n].Call.Input, nil) {
+		parts = parts[:n] // the limit may have cut it off before its input
 	}
 	a.Parts = parts
 	if text := m.refusal(); text != "" {

@@ -3,7 +3,6 @@ package provider
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -17,19 +16,14 @@ import (
 // it is told when the next block begins, or the answer ends for another reason than a
 // limit of tokens: a call that the limit cut off ends as any other.
 func (f Anthropic) Stream(in io.Reader, told func(Delta)) (Answer, error) {
-	if told == nil {
-		told = func(Delta) {}
-	}
-	body := bufio.NewReaderSize(in, 16<<10)
-	if b, err := firstByte(body); err == nil && b == '{' {
-		return readWhole(body, f, told)
-	}
-	s := anthropicStream{told: told, open: map[int]*anthropicOpen{}}
-	err := events(body, s.event)
-	if err == nil && !s.done {
-		err = io.ErrUnexpectedEOF
-	}
-	return s.end(err == nil), err
+	return streamed(in, f, told, func(body *bufio.Reader, told func(Delta)) (Answer, error) {
+		s := anthropicStream{told: told, open: map[int]*anthropicOpen{}}
+		err := events(body, s.event)
+		if err == nil && !s.done {
+			err = io.ErrUnexpectedEOF
+		}
+		return s.end(err == nil), err
+	})
 }
 
 // anthropicStream is what is known of an answer that comes.
@@ -74,8 +68,7 @@ func (s *anthropicStream) event(name string, data []byte) error {
 	if e.Type == "" && (err == nil || isObject(data)) {
 		e.Type = name
 	}
-	var other *json.UnmarshalTypeError
-	if err != nil && (!errors.As(err, &other) || anthropicEventKnown(e.Type)) {
+	if err != nil && (!misfit(err) || anthropicEventKnown(e.Type)) {
 		return fmt.Errorf("event %q: %w", name, err)
 	}
 	switch e.Type {

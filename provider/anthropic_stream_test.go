@@ -24,22 +24,6 @@ func sse(events ...string) string {
 	return b.String()
 }
 
-// heard is what a stream told, a line each.
-func heard(f Format, text string) (lines []string, a Answer, err error) {
-	a, err = f.Stream(iotest.HalfReader(strings.NewReader(text)), func(d Delta) {
-		switch d.Kind {
-		case DeltaBegun:
-			lines = append(lines, fmt.Sprintf("begun %s %s", d.Call.ID, d.Call.Name))
-		case DeltaCall:
-			lines = append(lines, fmt.Sprintf("call %s %s %s", d.Call.ID, d.Call.Name, d.Call.Input))
-		case DeltaText, DeltaThought, DeltaRefusal:
-			lines = append(lines, fmt.Sprintf("%s %s", d.Kind, d.Text))
-		case DeltaPart: // see TestToldLaw
-		}
-	})
-	return lines, a, err
-}
-
 // shown is an answer in a line.
 func shown(a Answer) string {
 	var parts []string
@@ -241,6 +225,13 @@ func TestAnthropicStreamErrors(t *testing.T) {
 		told, a, err := heard(Anthropic{}, `{"type":"message","id":"m","content":[{"type":"text","text":"x"},{"type":"tool_use","id":"a","name":"add","input":{}}],"stop_reason":"tool_use"}`)
 		if got := strings.Join(told, ", "); got != "text x, begun a add, call a add {}" || len(a.Parts) != 2 || err != nil {
 			t.Errorf("got %q, %+v, %v", got, a, err)
+		}
+	})
+	t.Run("A2 an answer in place of the stream, cut off in a call", func(t *testing.T) {
+		t.Parallel()
+		told, a, err := heard(Anthropic{}, `{"type":"message","content":[{"type":"tool_use","id":"a","name":"add","input":{}},{"type":"tool_use","id":"b","name":"add","input":{}}],"stop_reason":"max_tokens"}`)
+		if got := strings.Join(told, ", "); got != "begun a add, call a add {}" || len(a.Parts) != 1 || a.Stop != StopLength || err != nil {
+			t.Errorf("got %q, %+v, %v, want the first call", got, a, err)
 		}
 	})
 	for name, event := range map[string]string{

@@ -29,8 +29,14 @@ func TestRender(t *testing.T) {
 	}{
 		{Anthropic{}, definition(), `{"name":"add","description":` + described + `,"input_schema":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]}}`},
 		{Gemini{}, definition(), `{"name":"add","description":` + described + `,"parameters":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]}}`},
+		{Chat{}, definition(), `{"type":"function","function":{"name":"add","description":` + described + `,"parameters":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]}}}`},
+		{Responses{}, definition(), `{"type":"function","name":"add","description":` + described + `,"parameters":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]},"strict":false}`},
 		{Anthropic{}, tool.Definition{Name: "now", Input: json.RawMessage(`{"type":"object"}`)}, `{"name":"now","input_schema":{"type":"object"}}`},
 		{Gemini{}, tool.Definition{Name: "now", Input: json.RawMessage(`{"type":"object"}`)}, `{"name":"now"}`},
+		{Responses{}, tool.Definition{Name: "now", Input: json.RawMessage("{}")}, `{"type":"function","name":"now","parameters":{"type":"object","properties":{}},"strict":false}`},
+		{Anthropic{}, tool.Definition{Name: "nothing"}, `{"name":"nothing","input_schema":{"type":"object","properties":{}}}`},
+		{Gemini{}, tool.Definition{Name: "nothing"}, `{"name":"nothing"}`},
+		{Chat{}, tool.Definition{Name: "nothing"}, `{"type":"function","function":{"name":"nothing","parameters":{"type":"object","properties":{}}}}`},
 	} {
 		t.Run("T16 "+tt.format.String()+" "+tt.give.Name, func(t *testing.T) {
 			t.Parallel()
@@ -40,9 +46,11 @@ func TestRender(t *testing.T) {
 			}
 		})
 	}
-	for _, f := range []Format{Anthropic{}, Gemini{}} {
-		if _, err := f.Render(tool.Definition{Name: "x", Input: json.RawMessage(`{`)}); err == nil {
-			t.Errorf("%s renders a schema that is no JSON", f)
+	for _, f := range Formats() {
+		for _, in := range []string{"{", "7"} {
+			if _, err := f.Render(tool.Definition{Name: "bad", Input: json.RawMessage(in)}); err == nil || !strings.Contains(err.Error(), "bad") {
+				t.Errorf("%s: got %v for %s, want an error that names the tool", f, err, in)
+			}
 		}
 	}
 }

@@ -18,39 +18,19 @@ func (Chat) String() string { return "openai-chat" }
 
 // WriteRequest writes a request to /chat/completions.
 func (f Chat) WriteRequest(r Request) ([]byte, error) {
-	tools, err := someTools(r.Tools)
+	w, err := openAIBody(r)
 	if err != nil {
 		return nil, err
 	}
-	w, err := newBody(r.Extra)
-	if err != nil {
-		return nil, err
-	}
-	if w.wants("model") {
-		w.text("model", r.Model)
-	}
-	if w.wants("messages") {
-		w.name("messages")
-		w.open('[')
+	openAIMessages(w, "messages", r.Messages, func() {
 		if r.System != "" {
 			chatText(&w.writer, "system", r.System)
 		}
-		for _, m := range turns(r.Messages) {
-			if m.Role == Assistant {
-				f.writeAssistant(&w.writer, m.Parts)
-			} else {
-				f.writeUser(&w.writer, m.Parts)
-			}
-		}
-		w.close(']')
-	}
-	if tools {
-		if w.wants("tools") {
-			w.member("tools", r.Tools)
-		}
-		openAIChoice(w, r.Choice, func(name string) []byte {
-			return []byte(`{"type":"function","function":{"name":` + string(quoted(name)) + `}}`)
-		})
+	}, f.writeAssistant, f.writeUser)
+	if err := openAITools(w, r, func(name string) []byte {
+		return []byte(`{"type":"function","function":{"name":` + string(quoted(name)) + `}}`)
+	}); err != nil {
+		return nil, err
 	}
 	if r.MaxTokens > 0 && w.wants("max_tokens") && w.wants("max_completion_tokens") {
 		w.number(chatLimit(r.Model), r.MaxTokens)

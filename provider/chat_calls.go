@@ -23,8 +23,20 @@ type chatCalls struct {
 	before func() // tells what must be told before a call
 	all    []*chatOpen
 	open   []*chatOpen // those behind the last one that was told
-	index  map[int]*chatOpen
-	ids    map[string]*chatOpen // of calls without an index
+	keys   map[chatKey]*chatOpen
+}
+
+// chatKey is what a piece says of the call that it belongs to.
+type chatKey struct {
+	index int // -1: none
+	id    string
+}
+
+func keyOf(c *chatCall) chatKey {
+	if c.Index == nil {
+		return chatKey{-1, string(c.ID)}
+	}
+	return chatKey{*c.Index, string(c.ID)}
 }
 
 // chatOpen is a call as far as it has come.
@@ -76,35 +88,36 @@ func (s *chatCalls) add(c *chatCall) error {
 
 // find is the call that a piece belongs to; nil: a new one.
 func (s *chatCalls) find(c *chatCall) *chatOpen {
-	id, name := string(c.ID), string(c.Function.Name)
-	if c.Index != nil {
-		o := s.index[*c.Index]
-		if o != nil && name != "" && s.another(o, id, name) {
-			return nil
-		}
-		return o
+	o := s.keys[keyOf(c)]
+	switch {
+	case c.Index == nil && c.ID == "" && len(s.all) > 0:
+		o = s.all[len(s.all)-1]
+	case c.Index != nil && o == nil:
+		o = s.keys[chatKey{index: *c.Index}] // the last one that has it
 	}
-	if id != "" {
-		return s.ids[id]
-	}
-	if len(s.all) == 0 {
+	if o == nil || c.Function.Name != "" && o.behind(c) {
 		return nil
 	}
-	last := s.all[len(s.all)-1]
-	if name != "" && (name != last.name || last.depth.closed) && (len(last.arguments) > 0 || last.id != "") {
-		return nil
-	}
-	return last
+	return o
 }
 
-// another tells whether a piece with a name, and with the index of a call, begins
-// another call all the same: it has another id, or another name behind arguments that
-// are closed. A name that comes in pieces, or again and again, does not.
-func (s *chatCalls) another(o *chatOpen, id, name string) bool {
-	if id != "" && o.id != "" && id != o.id {
-		return o.depth.closed || name != o.name
+// behind tells whether a piece with a name begins another call, though it has the index
+// of this one or none. It does if it has another id, unless it goes on with the same
+// name in arguments that are open: some servers have a new id for each piece. Without
+// one it does behind arguments that are closed, if it is more than the same name once
+// more; and before any have come, if there are no ids and it is another name. Where
+// there are ids, it is the rest of the name.
+func (o *chatOpen) behind(c *chatCall) bool {
+	id, name := string(c.ID), string(c.Function.Name)
+	switch none := blank(string(o.arguments)); {
+	case id != "" && o.id != "" && id != o.id:
+		return none || o.depth.closed || name != o.name
+	case none:
+		return id == "" && o.id == "" && !strings.HasPrefix(name, o.name) && !strings.HasPrefix(o.name, name)
+	case id == "" && name == o.name:
+		return o.depth.closed && (c.Index == nil || !blank(string(c.Function.Arguments)))
 	}
-	return id == "" && o.depth.closed && name != o.name
+	return o.depth.closed && name != o.name
 }
 
 // begin begins a call. Those before it whose arguments are closed are complete.
@@ -115,17 +128,11 @@ func (s *chatCalls) begin(c *chatCall) *chatOpen {
 	}
 	o := &chatOpen{}
 	s.all, s.open = append(s.all, o), append(s.open, o)
-	if c.Index != nil {
-		if s.index == nil {
-			s.index = map[int]*chatOpen{}
-		}
-		s.index[*c.Index] = o
-	} else if c.ID != "" {
-		if s.ids == nil {
-			s.ids = map[string]*chatOpen{}
-		}
-		s.ids[string(c.ID)] = o
+	if s.keys == nil {
+		s.keys = map[chatKey]*chatOpen{}
 	}
+	key := keyOf(c)
+	s.keys[key], s.keys[chatKey{index: key.index}] = o, o
 	return o
 }
 

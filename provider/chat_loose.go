@@ -1,9 +1,13 @@
 package provider
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // loose is text that some servers send as null, which is none, or as a value of
@@ -75,11 +79,44 @@ func closed(text string) bool {
 	return len(text) > 1 && (text[0] == '{' || text[0] == '[') && json.Valid([]byte(text))
 }
 
-// openAIChoice writes tool_choice and parallel_tool_calls. Both are refused where
-// there are no tools.
-func openAIChoice(w *body, c Choice, named func(name string) []byte) {
+// openAIBody begins a request to OpenAI.
+func openAIBody(r Request) (*body, error) {
+	w, err := newBody(r.Extra)
+	if err == nil && w.wants("model") {
+		w.text("model", r.Model)
+	}
+	return w, err
+}
+
+// openAIMessages writes the list of messages, which begins with what the host says.
+func openAIMessages(w *body, list string, messages []Message, host func(), assistant, user func(w *writer, parts []Part)) {
+	if !w.wants(list) {
+		return
+	}
+	w.name(list)
+	w.open('[')
+	host()
+	for _, m := range turns(messages) {
+		if m.Role == Assistant {
+			assistant(&w.writer, m.Parts)
+		} else {
+			user(&w.writer, m.Parts)
+		}
+	}
+	w.close(']')
+}
+
+// openAITools writes tools, tool_choice and parallel_tool_calls. The last two are refused
+// where there are no tools.
+func openAITools(w *body, r Request, named func(name string) []byte) error {
+	if some, err := someTools(r.Tools); !some {
+		return err
+	}
+	if w.wants("tools") {
+		w.member("tools", r.Tools)
+	}
 	if w.wants("tool_choice") {
-		switch c.Mode {
+		switch c := r.Choice; c.Mode {
 		case "":
 		case "any":
 			w.text("tool_choice", "required")
@@ -89,9 +126,10 @@ func openAIChoice(w *body, c Choice, named func(name string) []byte) {
 			w.text("tool_choice", c.Mode)
 		}
 	}
-	if c.Alone && w.wants("parallel_tool_calls") {
+	if r.Choice.Alone && w.wants("parallel_tool_calls") {
 		w.flag("parallel_tool_calls", false)
 	}
+	return nil
 }
 
 // readOpenAIChoice takes both out of a body, as far as Choice can hold them.
@@ -123,12 +161,12 @@ func readOpenAIChoice(all map[string]json.RawMessage) (c Choice) {
 
 // someTools tells whether there are tools to choose from.
 func someTools(tools json.RawMessage) (bool, error) {
-	if !given(tools) {
+	if !given(bytes.TrimSpace(tools)) {
 		return false, nil
 	}
 	var all []json.RawMessage
 	if err := json.Unmarshal(tools, &all); err != nil {
-		return false, errors.New("tools: want a JSON array: " + err.Error())
+		return false, fmt.Errorf("tools: got %.40q, want a JSON array: %w", tools, err)
 	}
 	return len(all) > 0, nil
 }
@@ -152,6 +190,19 @@ func (n namesOf) see(parts []Part) {
 			n[p.Call.ID] = p.Call.Name
 		}
 	}
+}
+
+// resultOf is the result of a call with what stands in it.
+func (n namesOf) resultOf(id string, parts []Part) Part {
+	r := &Result{CallID: id, Name: n[id]}
+	for _, p := range parts {
+		if p.Kind == PartMedia {
+			r.Content = append(r.Content, *p.Media)
+		} else {
+			r.Content = append(r.Content, tool.Text(p.Text))
+		}
+	}
+	return Part{Kind: PartResult, Result: r}
 }
 
 // say adds parts to a conversation, to the last message where its role is the same.

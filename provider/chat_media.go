@@ -94,17 +94,18 @@ func chatMedia(c *tool.Content) json.RawMessage {
 	return chatPart("text", quoted(c.String())) // what stands elsewhere has no other form
 }
 
-// userParts are what a user said. What we have no form for is kept as it came.
-func (c *chatContent) userParts() []Part {
+// parts are what a user said, each piece read by one. What we have no form for is kept as
+// it came.
+func (c *chatContent) parts(one func(raw json.RawMessage) Part) []Part {
 	if len(c.pieces) == 0 {
 		if c.text == "" {
 			return nil
 		}
 		return []Part{Text(c.text)}
 	}
-	var parts []Part
+	parts := make([]Part, 0, len(c.pieces))
 	for _, raw := range c.pieces {
-		parts = append(parts, chatUserPart(raw))
+		parts = append(parts, one(raw))
 	}
 	return parts
 }

@@ -3,8 +3,6 @@ package provider
 import (
 	"encoding/json"
 	"fmt"
-
-	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // ReadRequest reads a request to /chat/completions. What the host says before all else
@@ -61,7 +59,7 @@ func (f Chat) readMessage(r *Request, names namesOf, raw json.RawMessage) error 
 			r.Messages = say(r.Messages, User, Part{Kind: PartOwn, Own: raw, Of: f.String()})
 		}
 	case "user":
-		r.Messages = say(r.Messages, User, m.Content.userParts()...)
+		r.Messages = say(r.Messages, User, m.Content.parts(chatUserPart)...)
 	case "assistant":
 		parts, err := m.parts(true)
 		if err != nil {
@@ -70,16 +68,7 @@ func (f Chat) readMessage(r *Request, names namesOf, raw json.RawMessage) error 
 		names.see(parts)
 		r.Messages = say(r.Messages, Assistant, parts...)
 	case "tool":
-		result := Result{CallID: string(m.ToolCallID), Name: names[string(m.ToolCallID)]}
-		for _, p := range m.Content.userParts() {
-			switch p.Kind {
-			case PartMedia:
-				result.Content = append(result.Content, *p.Media)
-			default:
-				result.Content = append(result.Content, tool.Text(p.Text))
-			}
-		}
-		r.Messages = say(r.Messages, User, Part{Kind: PartResult, Result: &result})
+		r.Messages = say(r.Messages, User, names.resultOf(string(m.ToolCallID), m.Content.parts(chatUserPart)))
 	default: // function, and what is not known
 		r.Messages = say(r.Messages, User, Part{Kind: PartOwn, Own: raw, Of: f.String()})
 	}

@@ -11,24 +11,19 @@ import (
 // Stream reads an answer of /chat/completions while it comes. It is whole once a
 // reason was given why it ended, or at [DONE]: not every server sends both.
 func (f Chat) Stream(in io.Reader, told func(Delta)) (Answer, error) {
-	if told == nil {
-		told = func(Delta) {}
-	}
-	body := bufio.NewReaderSize(in, 16<<10)
-	if b, err := firstByte(body); err == nil && b == '{' {
-		return readWhole(body, f, told)
-	}
-	s := chatStream{told: told, calls: chatCalls{told: told}}
-	s.calls.before = s.tellThought
-	err := events(body, s.event)
-	if s.ended && (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) {
-		err = nil
-		s.calls.finish(s.whole)
-		s.tellThought()
-	} else if err == nil {
-		err = io.ErrUnexpectedEOF
-	}
-	return s.answer(err == nil), err
+	return streamed(in, f, told, func(body *bufio.Reader, told func(Delta)) (Answer, error) {
+		s := chatStream{told: told, calls: chatCalls{told: told}}
+		s.calls.before = s.tellThought
+		err := events(body, s.event)
+		if s.ended && (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) {
+			err = nil
+			s.calls.finish(s.whole)
+			s.tellThought()
+		} else if err == nil {
+			err = io.ErrUnexpectedEOF
+		}
+		return s.answer(err == nil), err
+	})
 }
 
 // chatStream is what has come of an answer.
@@ -72,10 +67,7 @@ func (s *chatStream) event(name string, data []byte) error {
 	if err := json.Unmarshal(data, &c); err != nil {
 		return fmt.Errorf("event %q: %.80q: %w", name, data, err)
 	}
-	if given(c.Error) {
-		return ReadError(0, nil, data)
-	}
-	if name == "error" {
+	if given(c.Error) || name == "error" {
 		return ReadError(0, nil, data)
 	}
 	if s.id == "" {
@@ -141,7 +133,7 @@ func (s *chatStream) piece(m *chatMessage) error {
 		}
 	}
 	if f := m.FunctionCall; f != nil && (f.Name != "" || f.Arguments != "") {
-		index := -1 // there is but one, and it has neither index nor id
+		index := -2 // there is but one, and it has neither index nor id
 		return s.calls.add(&chatCall{Index: &index, Function: *f})
 	}
 	return nil

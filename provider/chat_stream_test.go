@@ -7,21 +7,6 @@ import (
 	"testing"
 )
 
-// toldAs is a stream's deltas in a line each.
-func toldAs(f Format, stream string) (lines []string, a Answer, err error) {
-	a, err = f.Stream(strings.NewReader(stream), func(d Delta) {
-		switch d.Kind {
-		case DeltaBegun:
-			lines = append(lines, "begun "+d.Call.ID+" "+d.Call.Name)
-		case DeltaCall:
-			lines = append(lines, "call "+d.Call.ID+" "+d.Call.Name+" "+string(d.Call.Input))
-		default:
-			lines = append(lines, string(d.Kind)+" "+d.Text)
-		}
-	})
-	return lines, a, err
-}
-
 // chatChunks are the pieces of a choice as events: a delta each, or reason:… for the end.
 func chatChunks(deltas ...string) string {
 	var out []byte
@@ -41,11 +26,7 @@ func callPiece(members string) string { return `{"tool_calls":[{` + members + `}
 func TestChatStream(t *testing.T) {
 	t.Parallel()
 	const done = "data: [DONE]\n\n"
-	for _, tt := range []struct {
-		name, stream string
-		told         string // separated by " | "
-		stop         Stop
-	}{
+	streamsOf(t, Chat{}, []streamCase{
 		{"text", chatChunks(`{"role":"assistant","content":""}`, `{"content":"he"}`, `{"content":"llo"}`, "reason:stop") + done, "text he | text llo", StopEnd},
 		{"no [DONE]", chatChunks(`{"content":"hi"}`, "reason:stop"), "text hi", StopEnd},
 		{"[DONE] cut short", chatChunks(`{"content":"hi"}`, "reason:stop") + "data: [DO", "text hi", StopEnd},
@@ -84,6 +65,56 @@ func TestChatStream(t *testing.T) {
 			`begun 1 f | call 1 f {} | begun 2 f | call 2 f {"a":2}`, StopCalls,
 		},
 		{
+			"the same index for all, no arguments",
+			chatChunks(callPiece(`"index":0,"id":"1","function":{"name":"f"}`), callPiece(`"index":0,"id":"2","function":{"name":"f"}`), callPiece(`"index":0,"id":"3","function":{"name":"g"}`), "reason:tool_calls"),
+			"begun 1 f | call 1 f {} | begun 2 f | call 2 f {} | begun 3 g | call 3 g {}", StopCalls,
+		},
+		{
+			"the same index for all, empty arguments",
+			chatChunks(callPiece(`"index":0,"id":"1","function":{"name":"f","arguments":""}`), callPiece(`"index":0,"id":"2","function":{"name":"f","arguments":""}`), callPiece(`"index":0,"id":"3","function":{"name":"f","arguments":"{}"}`), "reason:stop"),
+			"begun 3 f | begun 1 f | call 1 f {} | begun 2 f | call 2 f {} | call 3 f {}", StopCalls,
+		},
+		{
+			"the same index for all, no arguments behind some",
+			chatChunks(callPiece(`"index":0,"id":"1","function":{"name":"f","arguments":"{\"a\":1}"}`), callPiece(`"index":0,"id":"2","function":{"name":"f"}`), "reason:stop"),
+			`begun 1 f | call 1 f {"a":1} | begun 2 f | call 2 f {}`, StopCalls,
+		},
+		{
+			"the same index for all, each in pieces with its id",
+			chatChunks(callPiece(`"index":0,"id":"1","function":{"name":"f","arguments":""}`), callPiece(`"index":0,"id":"1","function":{"arguments":"{"}`), callPiece(`"index":0,"id":"1","function":{"arguments":"}"}`), callPiece(`"index":0,"id":"2","function":{"name":"f","arguments":""}`), callPiece(`"index":0,"id":"2","function":{"name":"f","arguments":""}`), "reason:stop"),
+			"begun 1 f | call 1 f {} | begun 2 f | call 2 f {}", StopCalls,
+		},
+		{
+			"the same index for all, interleaved by id",
+			chatChunks(callPiece(`"index":0,"id":"1","function":{"name":"f"}`), callPiece(`"index":0,"id":"2","function":{"name":"f"}`), callPiece(`"index":0,"id":"1","function":{"arguments":"{\"a\":1}"}`), callPiece(`"index":0,"id":"2","function":{"arguments":"{\"a\":2}"}`), "reason:stop"),
+			`begun 1 f | begun 2 f | call 1 f {"a":1} | call 2 f {"a":2}`, StopCalls,
+		},
+		{
+			"the same index and the same id for all",
+			chatChunks(callPiece(`"index":0,"id":"1","function":{"name":"f","arguments":"{}"}`), callPiece(`"index":0,"id":"1","function":{"name":"g","arguments":"{}"}`), "reason:stop"),
+			"begun 1 f | call 1 f {} | begun 1 g | call 1 g {}", StopCalls,
+		},
+		{
+			"the same index for all, no id",
+			chatChunks(callPiece(`"index":0,"function":{"name":"f","arguments":"{}"}`), callPiece(`"index":0,"function":{"name":"f","arguments":"{\"a\":1}"}`), callPiece(`"index":0,"function":{"name":"g"}`), callPiece(`"index":0,"function":{"name":"h","arguments":""}`), "reason:stop"),
+			`begun  f | call  f {} | begun  f | call  f {"a":1} | begun  g | call  g {} | begun  h | call  h {}`, StopCalls,
+		},
+		{
+			"no index and no id, no arguments",
+			chatChunks(callPiece(`"function":{"name":"f"}`), callPiece(`"function":{"name":"g","arguments":""}`), "reason:stop"),
+			"begun  f | call  f {} | begun  g | call  g {}", StopCalls,
+		},
+		{
+			"a new id for each piece",
+			chatChunks(callPiece(`"index":0,"id":"1","function":{"name":"f"}`), callPiece(`"index":0,"id":"2","function":{"arguments":"{"}`), callPiece(`"index":0,"id":"3","function":{"name":"f","arguments":"}"}`), "reason:stop"),
+			"begun 1 f | call 1 f {}", StopCalls,
+		},
+		{
+			"no id, and the name in every piece",
+			chatChunks(callPiece(`"index":0,"function":{"name":"f","arguments":""}`), callPiece(`"index":0,"function":{"name":"f","arguments":"{"}`), callPiece(`"index":0,"function":{"name":"f","arguments":"}"}`), callPiece(`"index":0,"function":{"name":"f","arguments":""}`), "reason:stop"),
+			"begun  f | call  f {}", StopCalls,
+		},
+		{
 			"id and name in every piece",
 			chatChunks(callPiece(`"index":0,"id":"1","function":{"name":"f","arguments":"{"}`), callPiece(`"index":0,"id":"1","function":{"name":"f","arguments":"}"}`), "reason:stop"),
 			"begun 1 f | call 1 f {}", StopCalls,
@@ -109,21 +140,7 @@ func TestChatStream(t *testing.T) {
 		{"a reason that is not known", chatChunks(`{"content":"x"}`, "reason:abort"), "text x", StopOther},
 		{"plain JSON", `{"choices":[{"message":{"content":"x","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"stop"}]}`, "text x | begun 1 f | call 1 f {}", StopCalls},
 		{"text that is only completed", `data: {"choices":[{"text":"x","index":0,"finish_reason":"length"}]}` + "\n\n", "text x", StopLength},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			told, a, err := toldAs(Chat{}, tt.stream)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := strings.Join(told, " | "); got != tt.told {
-				t.Errorf("told\n%s, want\n%s", got, tt.told)
-			}
-			if a.Stop != tt.stop {
-				t.Errorf("stop: got %s, want %s", a.Stop, tt.stop)
-			}
-		})
-	}
+	})
 }
 
 func TestChatStreamUsage(t *testing.T) {

@@ -4,37 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/ferrule-dev/ferrule/tool"
 )
-
-func TestOpenAIRender(t *testing.T) {
-	t.Parallel()
-	d := tool.Definition{
-		Name: "add", Description: "Adds.", Tags: []string{"maths"}, Input: json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"integer"}}}`),
-		Examples: []tool.Example{{Input: json.RawMessage(`{"a":1}`), Output: json.RawMessage("2")}},
-	}
-	for _, tt := range []struct {
-		f    Format
-		d    tool.Definition
-		want string
-	}{
-		{Chat{}, d, `{"type":"function","function":{"name":"add","description":"Adds.\n\nTags: maths\n\nExamples:\n- {\"a\":1} gives 2","parameters":{"type":"object","properties":{"a":{"type":"integer"}}}}}`},
-		{Responses{}, d, `{"type":"function","name":"add","description":"Adds.\n\nTags: maths\n\nExamples:\n- {\"a\":1} gives 2","parameters":{"type":"object","properties":{"a":{"type":"integer"}}},"strict":false}`},
-		{Chat{}, tool.Definition{Name: "now"}, `{"type":"function","function":{"name":"now","parameters":{"type":"object","properties":{}}}}`},
-		{Responses{}, tool.Definition{Name: "now", Input: json.RawMessage("{}")}, `{"type":"function","name":"now","parameters":{"type":"object","properties":{}},"strict":false}`},
-	} {
-		got, err := tt.f.Render(tt.d)
-		if err != nil || !sameJSON(got, tt.want) {
-			t.Errorf("%s: got %s, %v, want %s", tt.f, got, err, tt.want)
-		}
-	}
-	if _, err := (Chat{}).Render(tool.Definition{Name: "bad", Input: json.RawMessage("7")}); err == nil || !strings.Contains(err.Error(), "bad") {
-		t.Errorf("got %v, want an error that names the tool", err)
-	}
-}
 
 func sameJSON(got []byte, want string) bool {
 	var a, b any

@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -196,6 +195,6 @@ func (c *chunks) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	n := copy(p[:min(len(p), c.size)], c.rest)
-	c.rest = bytes.Clone(c.rest[n:])
+	c.rest = c.rest[n:]
 	return n, nil
 }

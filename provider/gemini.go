@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ferrule-dev/ferrule/schema"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -21,25 +20,6 @@ type Gemini struct{}
 
 // String is gemini.
 func (Gemini) String() string { return "gemini" }
-
-// Render writes a function declaration with name, description and parameters.
-func (Gemini) Render(d tool.Definition) ([]byte, error) {
-	flat, err := schema.Flatten(d.Input, schema.Gemini)
-	if err != nil {
-		return nil, err
-	}
-	var w writer
-	w.open('{')
-	w.text("name", d.Name)
-	if text := describe(d); !blank(text) {
-		w.text("description", text)
-	}
-	if !flat.Empty { // an object without properties is refused
-		w.member("parameters", flat.Schema)
-	}
-	w.close('}')
-	return w, nil
-}
 
 // WriteRequest writes the body of generateContent.
 func (f Gemini) WriteRequest(r Request) ([]byte, error) {

@@ -15,24 +15,19 @@ import (
 // JSON array that it is otherwise. There is no mark of its end: it has ended when it
 // says why.
 func (f Gemini) Stream(in io.Reader, told func(Delta)) (Answer, error) {
-	if told == nil {
-		told = func(Delta) {}
-	}
-	s := geminiStream{told: told}
-	body := bufio.NewReaderSize(in, 16<<10)
-	first, err := firstByte(body)
-	switch {
-	case err == nil && first == '{':
-		return readWhole(body, f, told)
-	case err == nil && first == '[':
-		err = s.array(body)
-	default:
-		err = events(body, s.piece)
-	}
-	if err == nil && !s.done {
-		err = io.ErrUnexpectedEOF
-	}
-	return s.end(err == nil), err
+	return streamed(in, f, told, func(body *bufio.Reader, told func(Delta)) (Answer, error) {
+		s := geminiStream{told: told}
+		first, err := firstByte(body)
+		if err == nil && first == '[' {
+			err = s.array(body)
+		} else {
+			err = events(body, s.piece)
+		}
+		if err == nil && !s.done {
+			err = io.ErrUnexpectedEOF
+		}
+		return s.end(err == nil), err
+	})
 }
 
 // geminiStream is what is known of an answer that comes.

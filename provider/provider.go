@@ -2,6 +2,7 @@ package provider
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 
@@ -81,6 +82,31 @@ type Part struct {
 	// back as it came; others get the part without it, and a PartOwn not at all.
 	Own json.RawMessage `json:"own,omitempty"`
 	Of  string          `json:"of,omitempty"`
+}
+
+// UnmarshalJSON reads a part that was kept. One of a kind that is not known, or without
+// what its kind is about, is refused: it would be left out of what a model reads.
+func (p *Part) UnmarshalJSON(text []byte) error {
+	type plain Part
+	if err := json.Unmarshal(text, (*plain)(p)); err != nil {
+		return err
+	}
+	missing := false
+	switch p.Kind {
+	case PartText, PartThought, PartRefusal, PartOwn:
+	case PartMedia:
+		missing = p.Media == nil
+	case PartCall:
+		missing = p.Call == nil
+	case PartResult:
+		missing = p.Result == nil
+	default:
+		return fmt.Errorf("part: got the kind %q, want text, media, thought, refusal, call, result or own", p.Kind)
+	}
+	if missing {
+		return fmt.Errorf("part: got the kind %s and no %[1]s, want both", p.Kind)
+	}
+	return nil
 }
 
 // Text makes a part of text.

@@ -16,40 +16,20 @@ func (Responses) String() string { return "openai-responses" }
 
 // WriteRequest writes a request to /responses.
 func (f Responses) WriteRequest(r Request) ([]byte, error) {
-	tools, err := someTools(r.Tools)
+	w, err := openAIBody(r)
 	if err != nil {
 		return nil, err
-	}
-	w, err := newBody(r.Extra)
-	if err != nil {
-		return nil, err
-	}
-	if w.wants("model") {
-		w.text("model", r.Model)
 	}
 	if r.System != "" && w.wants("instructions") {
 		w.text("instructions", r.System)
 	}
-	if w.wants("input") {
-		stored := string(r.Extra["store"]) != "false"
-		w.name("input")
-		w.open('[')
-		for _, m := range turns(r.Messages) {
-			if m.Role == Assistant {
-				f.writeAssistant(&w.writer, m.Parts, stored)
-			} else {
-				f.writeUser(&w.writer, m.Parts)
-			}
-		}
-		w.close(']')
-	}
-	if tools {
-		if w.wants("tools") {
-			w.member("tools", r.Tools)
-		}
-		openAIChoice(w, r.Choice, func(name string) []byte {
-			return []byte(`{"type":"function","name":` + string(quoted(name)) + `}`)
-		})
+	stored := string(r.Extra["store"]) != "false"
+	openAIMessages(w, "input", r.Messages, func() {},
+		func(w *writer, parts []Part) { f.writeAssistant(w, parts, stored) }, f.writeUser)
+	if err := openAITools(w, r, func(name string) []byte {
+		return []byte(`{"type":"function","name":` + string(quoted(name)) + `}`)
+	}); err != nil {
+		return nil, err
 	}
 	if r.MaxTokens > 0 && w.wants("max_output_tokens") {
 		w.number("max_output_tokens", r.MaxTokens)

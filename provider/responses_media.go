@@ -35,21 +35,6 @@ func responsesMedia(c *tool.Content) json.RawMessage {
 	return json.RawMessage(w)
 }
 
-// responsesUserParts are what a user said. What we have no form for is kept as it came.
-func responsesUserParts(c *chatContent) []Part {
-	if len(c.pieces) == 0 {
-		if c.text == "" {
-			return nil
-		}
-		return []Part{Text(c.text)}
-	}
-	parts := make([]Part, 0, len(c.pieces))
-	for _, raw := range c.pieces {
-		parts = append(parts, responsesUserPart(raw))
-	}
-	return parts
-}
-
 func responsesUserPart(raw json.RawMessage) Part {
 	var piece struct {
 		Type  string `json:"type"`

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // ReadRequest reads a request to /responses. What the host says before all else is
@@ -63,7 +61,7 @@ func (c *responsesConversation) read(raw json.RawMessage) error {
 	own := Part{Kind: PartOwn, Own: raw, Of: Responses{}.String()}
 	switch {
 	case it.Type == "message" && it.Role == "user":
-		c.user(responsesUserParts(&it.Content)...)
+		c.user(it.Content.parts(responsesUserPart)...)
 	case it.Type == "message" && it.Role != "assistant": // the host
 		if texts, _ := it.said(); len(c.r.Messages) == 0 && len(texts) > 0 {
 			for _, t := range texts {
@@ -73,16 +71,7 @@ func (c *responsesConversation) read(raw json.RawMessage) error {
 			c.user(own)
 		}
 	case it.Type == "function_call_output":
-		result := Result{CallID: string(it.CallID), Name: c.names[string(it.CallID)]}
-		for _, p := range responsesUserParts(&it.Output) {
-			switch p.Kind {
-			case PartMedia:
-				result.Content = append(result.Content, *p.Media)
-			default:
-				result.Content = append(result.Content, tool.Text(p.Text))
-			}
-		}
-		c.user(Part{Kind: PartResult, Result: &result})
+		c.user(c.names.resultOf(string(it.CallID), it.Output.parts(responsesUserPart)))
 	case strings.HasSuffix(it.Type, "_output"), strings.HasSuffix(it.Type, "_response"):
 		c.user(own) // of the provider's own tools that run at the host
 	default:

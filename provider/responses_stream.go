@@ -13,19 +13,14 @@ import (
 
 // Stream reads an answer of /responses while it comes.
 func (f Responses) Stream(in io.Reader, told func(Delta)) (Answer, error) {
-	if told == nil {
-		told = func(Delta) {}
-	}
-	body := bufio.NewReaderSize(in, 16<<10)
-	if b, err := firstByte(body); err == nil && b == '{' {
-		return readWhole(body, f, told)
-	}
-	s := responsesStream{told: told, index: map[int]*responsesOpen{}, ids: map[string]*responsesOpen{}}
-	err := events(body, s.event)
-	if err == nil && !s.ended {
-		err = io.ErrUnexpectedEOF
-	}
-	return s.answer(err == nil), err
+	return streamed(in, f, told, func(body *bufio.Reader, told func(Delta)) (Answer, error) {
+		s := responsesStream{told: told, index: map[int]*responsesOpen{}, ids: map[string]*responsesOpen{}}
+		err := events(body, s.event)
+		if err == nil && !s.ended {
+			err = io.ErrUnexpectedEOF
+		}
+		return s.answer(err == nil), err
+	})
 }
 
 // responsesStream is what has come of an answer.

@@ -32,11 +32,7 @@ func TestResponsesStream(t *testing.T) {
 	cut := func(reason string) string {
 		return `incomplete "response":{"status":"incomplete","incomplete_details":{"reason":"` + reason + `"}}`
 	}
-	for _, tt := range []struct {
-		name, stream string
-		told         string
-		stop         Stop
-	}{
+	streamsOf(t, Responses{}, []streamCase{
 		{
 			"text", itemEvents(`created "response":{"id":"r"}`, `output_item.added "output_index":0,"item":{"type":"message","id":"a","content":[]}`,
 				`output_text.delta "item_id":"a","output_index":0,"content_index":0,"delta":"he"`, `output_text.delta "item_id":"a","output_index":0,"delta":"llo"`,
@@ -99,24 +95,7 @@ func TestResponsesStream(t *testing.T) {
 		{"only deltas", itemEvents(`output_item.added "output_index":0,`+callItem("1", "f", "", ""), `function_call_arguments.delta "output_index":0,"item_id":"fc_1","delta":"{\"a\":1}"`, whole), `begun 1 f | call 1 f {"a":1}`, StopCalls},
 		{"events and items that are not known", itemEvents(`queued`, `in_progress`, `news "delta":{"x":1},"output_index":"a"`, `output_item.done "output_index":0,"item":{"type":"news_call","summary":7}`, whole), "part ", StopEnd},
 		{"plain JSON", `{"object":"response","status":"completed","output":[{"type":"function_call","call_id":"1","name":"f","arguments":""}]}`, "begun 1 f | call 1 f {}", StopCalls},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			told, a, err := toldAs(Responses{}, tt.stream)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := strings.Join(told, " | "); got != tt.told {
-				t.Errorf("told\n%s, want\n%s", got, tt.told)
-			}
-			if a.Stop != tt.stop {
-				t.Errorf("stop: got %s, want %s", a.Stop, tt.stop)
-			}
-			if strings.Contains(tt.stream, "input_tokens") && a.Usage != (Usage{Input: 9, Output: 5, CacheRead: 4, Thought: 2}) {
-				t.Errorf("usage: got %+v", a.Usage)
-			}
-		})
-	}
+	})
 }
 
 func TestResponsesStreamFails(t *testing.T) {

@@ -26,6 +26,19 @@ func firstByte(in *bufio.Reader) (byte, error) {
 	}
 }
 
+// streamed reads an answer while it comes by read, which is given the body, and some told;
+// where there is plain JSON instead, it is told at once.
+func streamed(in io.Reader, f Format, told func(Delta), read func(body *bufio.Reader, told func(Delta)) (Answer, error)) (Answer, error) {
+	if told == nil {
+		told = func(Delta) {}
+	}
+	body := bufio.NewReaderSize(in, 16<<10)
+	if b, err := firstByte(body); err == nil && b == '{' {
+		return readWhole(body, f, told)
+	}
+	return read(body, told)
+}
+
 // readWhole reads an answer that is not streamed where a stream was expected.
 func readWhole(in io.Reader, f Format, told func(Delta)) (Answer, error) {
 	text, err := io.ReadAll(io.LimitReader(in, maxBody+1))

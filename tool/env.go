@@ -42,16 +42,17 @@ type Host struct {
 // Update is what a call says while it runs. One of Text, Content and Progress
 // is set.
 type Update struct {
-	Stream  string // of Text: stdout or stderr
-	Text    string
-	Content *Content
+	Stream  string   `json:"stream,omitempty"` // of Text: stdout or stderr
+	Text    string   `json:"text,omitempty"`
+	Content *Content `json:"content,omitempty"`
 	// Missed is how many bytes of output before this were left out, because who
 	// looks was too slow for them.
-	Missed int
+	Missed int `json:"missed,omitempty"`
 	// Progress is Current of Total, with a message; Total 0: not known.
-	Progress       bool
-	Current, Total float64
-	Message        string
+	Progress bool    `json:"progress,omitempty"`
+	Current  float64 `json:"current,omitempty"`
+	Total    float64 `json:"total,omitempty"`
+	Message  string  `json:"message,omitempty"`
 }
 
 type envKey struct{}

@@ -12,7 +12,8 @@
 //
 //	&anthropic.Model{Options: []option.RequestOption{option.WithBaseURL("https://proxy.example/")}}
 //
-// Only ctx bounds how long an answer takes, and how long is waited to ask again.
+// Only ctx bounds how long an answer takes, and how long is waited to ask again;
+// Idle bounds how long the server is silent.
 //
 // [option.WithMaxRetries]: https://pkg.go.dev/github.com/anthropics/anthropic-sdk-go/option#WithMaxRetries
 package anthropic

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -22,6 +21,10 @@ type Model struct {
 	// Options are the SDK's, behind what it reads from the environment: a key, another
 	// address, how often is asked again. Nil: the environment alone.
 	Options []option.RequestOption
+	// Idle is how long the server may send nothing, before its answer or within it, until
+	// it is given up; pings count. 0 means 10 minutes, less than that forever. It is
+	// nothing to an HTTP client of one's own in Options.
+	Idle time.Duration
 
 	once   sync.Once
 	client sdk.Client
@@ -34,33 +37,19 @@ func (*Model) Format() provider.Format { return provider.Anthropic{} }
 // where nothing came, or a refusal that may pass; once an answer has begun, nothing is
 // asked again, and an error comes with what was whole.
 func (m *Model) Ask(ctx context.Context, r provider.Request, told func(provider.Delta)) (provider.Answer, error) {
-	if r.Model == "" {
-		r.Model = m.Model
-	}
-	if r.Model == "" {
-		return provider.Answer{}, errors.New("anthropic: got no model, want one in the request or in Model.Model")
-	}
-	r.Stream = true
-	body, err := m.Format().WriteRequest(r)
-	if err != nil {
-		return provider.Answer{}, err
-	}
 	m.once.Do(func() {
-		m.client = sdk.NewClient(append([]option.RequestOption{option.WithHTTPClient(client())}, m.Options...)...)
+		m.client = sdk.NewClient(append([]option.RequestOption{option.WithHTTPClient(m.http())}, m.Options...)...)
 	})
-	var res *http.Response
-	err = m.client.Post(ctx, "v1/messages", body, &res)
-	return reply.Read(ctx, m.Format(), res, err, told)
+	return reply.Ask(ctx, m.Format(), m.Model, r, func(body []byte, res **http.Response) error {
+		return m.client.Post(ctx, "v1/messages", body, res)
+	}, told)
 }
 
-// client is as the SDK's own, but follows no redirection: the key is in a header that
-// net/http would send along to whatever host is named.
-func client() *http.Client {
-	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		t = t.Clone()
-		t.ResponseHeaderTimeout = 10 * time.Minute // of what comes behind them: none
-		c.Transport = t
+// http follows no redirection: the key is in a header that net/http would send along to
+// whatever host is named.
+func (m *Model) http() *http.Client {
+	return &http.Client{
+		Transport:     reply.Watch(m.Idle),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return c
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"go.uber.org/goleak"
@@ -21,8 +22,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestModel(t *testing.T) {
 	t.Parallel()
 	modeltest.Run(t, modeltest.Model{
-		New: func(url, key string, again int) agent.Model {
-			return &anthropic.Model{Model: "own", Options: []option.RequestOption{option.WithBaseURL(url), option.WithAPIKey(key), option.WithMaxRetries(again)}}
+		New: func(url, key string, again int, idle time.Duration) agent.Model {
+			return &anthropic.Model{Model: "own", Idle: idle, Options: []option.RequestOption{option.WithBaseURL(url), option.WithAPIKey(key), option.WithMaxRetries(again)}}
 		},
 		Path:   "/v1/messages",
 		Key:    func(h http.Header) string { return h.Get("X-Api-Key") },

@@ -23,7 +23,7 @@
 // comes is written and read by package provider; of the SDK's own types for content none
 // is used. A server that does not stream may reply with the whole answer.
 //
-// Only ctx bounds how long an answer takes.
+// Only ctx bounds how long an answer takes; Idle bounds how long the server is silent.
 //
 // [option.WithAPIKey]: https://pkg.go.dev/github.com/openai/openai-go/v3/option#WithAPIKey
 // [option.WithMaxRetries]: https://pkg.go.dev/github.com/openai/openai-go/v3/option#WithMaxRetries

@@ -2,9 +2,9 @@ package openai
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
+	"time"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -27,6 +27,10 @@ type Model struct {
 	// Options are the SDK's, behind what it reads from the environment and BaseURL: a
 	// key, how often is asked again. Nil: the environment alone.
 	Options []option.RequestOption
+	// Idle is how long the server may send nothing, before its answer or within it, until
+	// it is given up; pings count. 0 means 10 minutes, less than that forever. It is
+	// nothing to an HTTP client of one's own in Options.
+	Idle time.Duration
 
 	once   sync.Once
 	client sdk.Client
@@ -44,30 +48,19 @@ func (m *Model) Format() provider.Format {
 // where nothing came, or a refusal that may pass; once an answer has begun, nothing is
 // asked again, and an error comes with what was whole.
 func (m *Model) Ask(ctx context.Context, r provider.Request, told func(provider.Delta)) (provider.Answer, error) {
-	if r.Model == "" {
-		r.Model = m.Model
-	}
-	if r.Model == "" {
-		return provider.Answer{}, errors.New("openai: got no model, want one in the request or in Model.Model")
-	}
-	r.Stream = true
-	body, err := m.Format().WriteRequest(r)
-	if err != nil {
-		return provider.Answer{}, err
-	}
 	m.once.Do(func() { m.client = sdk.NewClient(m.options()...) })
 	path := "responses"
 	if m.Chat {
 		path = "chat/completions"
 	}
-	var res *http.Response
-	err = m.client.Post(ctx, path, body, &res)
-	return reply.Read(ctx, m.Format(), res, err, told)
+	return reply.Ask(ctx, m.Format(), m.Model, r, func(body []byte, res **http.Response) error {
+		return m.client.Post(ctx, path, body, res)
+	}, told)
 }
 
 // options are those of the client, behind what it reads from the environment.
 func (m *Model) options() []option.RequestOption {
-	var all []option.RequestOption
+	all := []option.RequestOption{option.WithHTTPClient(&http.Client{Transport: reply.Watch(m.Idle)})}
 	if m.BaseURL != "" {
 		all = append(all, option.WithBaseURL(m.BaseURL))
 	}

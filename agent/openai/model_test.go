@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/openai/openai-go/v3/option"
 	"go.uber.org/goleak"
@@ -30,8 +31,8 @@ func TestModel(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			modeltest.Run(t, modeltest.Model{
-				New: func(url, key string, again int) agent.Model {
-					return &openai.Model{Model: "own", Chat: tt.chat, BaseURL: url + "/v1", Options: []option.RequestOption{option.WithAPIKey(key), option.WithMaxRetries(again)}}
+				New: func(url, key string, again int, idle time.Duration) agent.Model {
+					return &openai.Model{Model: "own", Idle: idle, Chat: tt.chat, BaseURL: url + "/v1", Options: []option.RequestOption{option.WithAPIKey(key), option.WithMaxRetries(again)}}
 				},
 				Path:   tt.path,
 				Key:    func(h http.Header) string { return strings.TrimPrefix(h.Get("Authorization"), "Bearer ") },

@@ -31,7 +31,7 @@
 //	> NAME #ID {…}    one with an id of its own; else it is call_ANSWER_PLACE
 //	>! NAME TEXT      one whose arguments are this text, JSON or not
 //	! TEXT            the provider fails, in the middle of the answer if it has begun
-//	! 429 TEXT        with a status of HTTP
+//	! 429 TEXT        with a status of HTTP; TEXT may be JSON as providers send it
 //	cut               the stream breaks off; what came before it was whole
 //	cut > NAME        in the middle of a call
 //	= STOP            why it ends: length, refusal, pause, other; else end or calls

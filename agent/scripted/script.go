@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -235,15 +234,14 @@ func stops() []provider.Stop {
 	return []provider.Stop{provider.StopEnd, provider.StopCalls, provider.StopLength, provider.StopRefusal, provider.StopPause, provider.StopOther}
 }
 
-// failure is what a provider says, perhaps behind a status of HTTP.
+// failure is what a provider says: behind a status of HTTP as an answer with that, else
+// as in a stream.
 func failure(text string) error {
-	e := &provider.Error{Text: text}
 	first, rest, _ := strings.Cut(text, " ")
 	if code, err := strconv.Atoi(first); err == nil && len(first) == 3 && code >= 100 && code < 600 {
-		e.Status, e.Text = code, strings.TrimSpace(rest)
-		e.Again = code == http.StatusRequestTimeout || code == http.StatusConflict || code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
+		return provider.ReadError(code, nil, []byte(strings.TrimSpace(rest)))
 	}
-	return e
+	return &provider.Error{Text: text}
 }
 
 // builder puts lines together to parts.

@@ -141,6 +141,19 @@ func TestFailure(t *testing.T) {
 			t.Errorf("got %+v %q %q, %v, want status 429, and what was said before", a, got, a.Stop, err)
 		}
 	})
+	t.Run("a status alone, and what a provider sends", func(t *testing.T) {
+		t.Parallel()
+		for line, want := range map[string]provider.Error{
+			"401": {Status: 401, Text: "unauthorized"},
+			"503": {Status: 503, Text: "service unavailable", Again: true},
+			`404 {"error":{"type":"not_found_error","message":"no such model"}}`: {Status: 404, Code: "not_found_error", Text: "no such model"},
+		} {
+			_, _, err := told(t, script(t, "-- answer --\n! "+line+"\n").Model(), said("hi"))
+			if e, ok := errors.AsType[*provider.Error](err); !ok || *e != want {
+				t.Errorf("%s: got %+v, want %+v", line, e, want)
+			}
+		}
+	})
 	t.Run("one without a status", func(t *testing.T) {
 		t.Parallel()
 		_, _, err := told(t, script(t, "-- answer --\n! 4 things went wrong\n").Model(), said("hi"))

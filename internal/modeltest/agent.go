@@ -25,7 +25,7 @@ type file struct {
 // is held back from the third on until the tool runs, and then comes, or never does.
 func (m Model) loop(t *testing.T, stream []byte, breaks bool) {
 	ctx := t.Context()
-	f := m.New("http://localhost", key, 0).Format()
+	f := m.New("http://localhost", key, 0, 0).Format()
 	last, err := f.WriteStream(provider.Answer{ID: "answer_2", Model: "own", Parts: []provider.Part{provider.Text("Three files.")}, Stop: provider.StopEnd, Usage: provider.Usage{Input: 1, Output: 2}})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func (m Model) loop(t *testing.T, stream []byte, breaks bool) {
 	}()
 
 	var tr agent.Transcript
-	a := &agent.Agent{Runtime: rt, Model: m.New(server.URL, key, 2), System: "Be terse."}
+	a := &agent.Agent{Runtime: rt, Model: m.New(server.URL, key, 2, 0), System: "Be terse."}
 	var text strings.Builder
 	for event, err := range a.Run(ctx, &tr, "What is there?") {
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func (m Model) early(t *testing.T, stream []byte) {
 		_, _ = w.Write(stream[held:]) // see Stream
 	})
 	h := new(heard)
-	got, err := m.New(server.URL, key, 0).Ask(t.Context(), request(), func(d provider.Delta) {
+	got, err := m.New(server.URL, key, 0, 0).Ask(t.Context(), request(), func(d provider.Delta) {
 		if h.told(d); d.Kind == provider.DeltaCall && len(h.calls) == 1 {
 			close(first)
 		}
@@ -40,7 +41,7 @@ func (m Model) cuts(t *testing.T, stream []byte) {
 	for at := 0; at < len(stream); at += 64 {
 		for name, cut := range map[string]http.HandlerFunc{"cut": Cut(stream, at), "end": End(stream, at)} {
 			server, h := Serve(t, cut), new(heard)
-			got, err := m.New(server.URL, key, 2).Ask(t.Context(), request(), h.told)
+			got, err := m.New(server.URL, key, 2, 0).Ask(t.Context(), request(), h.told)
 			// All that counts may have come, though not the last byte.
 			if err == nil && len(got.Calls()) != 3 {
 				t.Errorf("%s at %d of %d: got %d calls and no error", name, at, len(stream), len(got.Calls()))
@@ -69,7 +70,7 @@ func (m Model) refused(t *testing.T) {
 		{status: http.StatusServiceUnavailable, header: []string{"Retry-After-Ms", "1"}, asked: 2, again: true, after: time.Millisecond, retries: 1},
 	} {
 		server := Serve(t, Refuse(tt.status, m.Refusal("not so"), tt.header...))
-		_, err := m.New(server.URL, key, tt.retries).Ask(t.Context(), request(), func(d provider.Delta) { t.Errorf("told %v", d) })
+		_, err := m.New(server.URL, key, tt.retries, 0).Ask(t.Context(), request(), func(d provider.Delta) { t.Errorf("told %v", d) })
 		said, ok := errors.AsType[*provider.Error](err)
 		if !ok || said.Status != tt.status || said.Text != "not so" || said.Again != tt.again || said.After != tt.after {
 			t.Errorf("%d: got %#v (%v), want again %v after %v", tt.status, said, err, tt.again, tt.after)
@@ -83,14 +84,11 @@ func (m Model) ended(t *testing.T, stream []byte) {
 	held, gone := bytes.Index(stream, []byte("call_2")), make(chan struct{})
 	server := Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		defer close(gone)
-		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = w.Write(stream[:held]) // see Stream
-		flush(w)
-		<-r.Context().Done()
+		hang(stream[:held])(w, r)
 	})
 	ctx, stop := context.WithCancelCause(t.Context())
 	spoke, h := errors.New("a person spoke"), new(heard)
-	got, err := m.New(server.URL, key, 2).Ask(ctx, request(), func(d provider.Delta) {
+	got, err := m.New(server.URL, key, 2, 0).Ask(ctx, request(), func(d provider.Delta) {
 		if h.told(d); d.Kind == provider.DeltaCall {
 			stop(spoke)
 		}
@@ -103,6 +101,36 @@ func (m Model) ended(t *testing.T, stream []byte) {
 	}
 	<-gone
 	again(t, server, 1)
+}
+
+// idle is how long a server may be silent here; others that work may be slow for long.
+const idle = time.Second
+
+// silent is a server that says nothing more behind the first call. One that sends a byte
+// now and then is heard to the end.
+func (m Model) silent(t *testing.T, stream []byte) {
+	beginning, _, _ := bytes.Cut(stream, []byte("call_2"))
+	server, h := Serve(t, hang(beginning)), new(heard)
+	got, err := m.New(server.URL, key, 2, idle).Ask(t.Context(), request(), h.told)
+	if err == nil || !strings.Contains(err.Error(), "got nothing for 1s") || !strings.Contains(err.Error(), "Model.Idle") {
+		t.Errorf("got %v, want how long nothing came and what to do", err)
+	}
+	if part(t, h, got, answer(3)); len(h.calls) == 0 {
+		t.Error("the call that was whole is not told")
+	}
+	again(t, server, 1)
+
+	server, h = Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for begun := time.Now(); time.Since(begun) < 2*idle && r.Context().Err() == nil; {
+			_, _ = w.Write([]byte(": ping\n\n")) // see Stream
+			flush(w)
+			time.Sleep(idle / 50)
+		}
+		_, _ = w.Write(stream) // see Stream
+	}), new(heard)
+	got, err = m.New(server.URL, key, 0, idle).Ask(t.Context(), request(), h.told)
+	same(t, h, got, err, answer(3))
 }
 
 // again holds against each other what was asked: so often, and each time the same.

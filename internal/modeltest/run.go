@@ -19,8 +19,9 @@ import (
 // Model is what is tested.
 type Model struct {
 	// New makes one that asks the server there, with a key, and for the model "own"
-	// where a request names none. It asks again so often.
-	New func(url, key string, again int) agent.Model
+	// where a request names none. It asks again so often, and gives a server up that is
+	// silent for so long.
+	New func(url, key string, again int, idle time.Duration) agent.Model
 	// Path is where it must ask.
 	Path string
 	// Key is the key that a request has.
@@ -69,7 +70,7 @@ func (h *heard) told(d provider.Delta) {
 // Run is the table of what models must do.
 func Run(t *testing.T, m Model) {
 	t.Helper()
-	f := m.New("http://localhost", key, 0).Format()
+	f := m.New("http://localhost", key, 0, 0).Format()
 	stream, err := f.WriteStream(answer(3))
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +89,7 @@ func Run(t *testing.T, m Model) {
 	ask := func(t *testing.T, again int, handlers ...http.HandlerFunc) (*Server, *heard, provider.Answer, error) {
 		t.Helper()
 		server, h := Serve(t, handlers...), new(heard)
-		got, err := m.New(server.URL, key, again).Ask(t.Context(), request(), h.told)
+		got, err := m.New(server.URL, key, again, 0).Ask(t.Context(), request(), h.told)
 		return server, h, got, err
 	}
 
@@ -111,7 +112,7 @@ func Run(t *testing.T, m Model) {
 		server := Serve(t, Stream(stream))
 		r := request()
 		r.Model = "other"
-		if _, err := m.New(server.URL, key, 0).Ask(t.Context(), r, nil); err != nil {
+		if _, err := m.New(server.URL, key, 0, 0).Ask(t.Context(), r, nil); err != nil {
 			t.Error(err)
 		}
 		if sent, err := f.ReadRequest(server.Asked()[0].Body); err != nil || sent.Model != "other" {
@@ -149,7 +150,7 @@ func Run(t *testing.T, m Model) {
 	})
 	test("A2 many at once", func(t *testing.T) {
 		server := Serve(t, Stream(stream))
-		model := m.New(server.URL, key, 0)
+		model := m.New(server.URL, key, 0, 0)
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
@@ -168,7 +169,7 @@ func Run(t *testing.T, m Model) {
 		again(t, server, 2)
 	})
 	test("A2 nobody there", func(t *testing.T) {
-		_, err := m.New("http://user:abcdefghijkl@127.0.0.1:1", key, 0).Ask(t.Context(), request(), nil)
+		_, err := m.New("http://user:abcdefghijkl@127.0.0.1:1", key, 0, 0).Ask(t.Context(), request(), nil)
 		if err == nil || strings.Contains(err.Error(), "abcdefghijkl") {
 			t.Errorf("got %v", err)
 		}
@@ -229,6 +230,14 @@ func Run(t *testing.T, m Model) {
 		}
 	})
 
+	test("A2 a server that sends nothing more is given up", func(t *testing.T) { m.silent(t, stream) })
+	test("A2 a server that sends nothing at all is asked again", func(t *testing.T) {
+		server, h := Serve(t, hang(nil), Stream(stream)), new(heard)
+		got, err := m.New(server.URL, key, 1, idle).Ask(t.Context(), request(), h.told)
+		same(t, h, got, err, answer(3))
+		again(t, server, 2)
+	})
+
 	test("A1 an agent: a call runs while the model talks, and its result is sent", func(t *testing.T) { m.loop(t, stream, false) })
 	test("A2 an agent: a stream that breaks after calls started is not asked again", func(t *testing.T) { m.loop(t, stream, true) })
 
@@ -239,7 +248,7 @@ func Run(t *testing.T, m Model) {
 			Refuse(http.StatusTooManyRequests, "{}", "Retry-After", "60")(w, r)
 			stop()
 		}, Stream(stream))
-		if _, err := m.New(server.URL, key, 2).Ask(ctx, request(), nil); !errors.Is(err, context.Canceled) {
+		if _, err := m.New(server.URL, key, 2, 0).Ask(ctx, request(), nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v, want that the context ended", err)
 		}
 		again(t, server, 1)

@@ -72,6 +72,18 @@ func Slow(body []byte) http.HandlerFunc {
 	}
 }
 
+// hang answers with the beginning of a stream, or not at all, until nobody listens.
+func hang(beginning []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if len(beginning) > 0 {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = w.Write(beginning) // see Stream
+			flush(w)
+		}
+		<-r.Context().Done()
+	}
+}
+
 // Cut answers with a stream whose connection breaks behind so many bytes.
 func Cut(body []byte, at int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {

@@ -2,6 +2,7 @@ package reply
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,22 @@ import (
 
 // mostRefusal is how much is read of what is said of a refusal.
 const mostRefusal = 1 << 20
+
+// Ask asks for a stream and reads the reply. The model is asked where the request names
+// none; post sends the body as the SDK does.
+func Ask(ctx context.Context, f provider.Format, model string, r provider.Request, post func(body []byte, res **http.Response) error, told func(provider.Delta)) (provider.Answer, error) {
+	if r.Model = cmp.Or(r.Model, model); r.Model == "" {
+		return provider.Answer{}, fmt.Errorf("%s: got no model, want one in the request or in Model.Model", f)
+	}
+	r.Stream = true
+	body, err := f.WriteRequest(r)
+	if err != nil {
+		return provider.Answer{}, err
+	}
+	var res *http.Response
+	err = post(body, &res)
+	return Read(ctx, f, res, err, told)
+}
 
 // Read reads a reply and closes its body. Response and error are as the SDK returned
 // them: both, where it returns what it made of a refusal. What the provider says went
