@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/guard"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -97,7 +98,7 @@ func (c *call) ask() (waiting, changed bool, failure *tool.Error) {
 }
 
 // edit puts the arguments of a person in the place of those that were shown. The
-// answer is about them.
+// answer is about them, and the model is told beside the result.
 func (c *call) edit(a policy.Answer) (changed bool, failure *tool.Error) {
 	if a.Input == nil {
 		return false, nil
@@ -105,8 +106,21 @@ func (c *call) edit(a policy.Answer) (changed bool, failure *tool.Error) {
 	if changed, failure = c.change(c.asMeant(a.Input), byPerson, "a person"); failure == nil {
 		c.edited = c.digest()
 	}
+	if changed {
+		text := c.req.Args.Text()
+		if in, _ := c.refused(guard.Model); in != "" {
+			text = in
+		}
+		if len(text) > maxEdited { // what is secret is taken out before it is cut in two
+			text = clipped(c.keyless(c.turn.set.scrubText(text)), maxEdited) + fmt.Sprintf(" (%d bytes)", len(text))
+		}
+		c.beside = append(c.beside, "A person changed the arguments of this call to: "+text)
+	}
 	return changed, failure
 }
+
+// maxEdited is how many bytes of a person's arguments the model is told.
+const maxEdited = 2000
 
 // said is an answer in words, for the record.
 func said(a *policy.Answer) string {

@@ -742,7 +742,7 @@ func TestAskAnswerFunction(t *testing.T) {
 		}, "sent to bob", "send bob", 23 * time.Hour},
 		{"P11 it allows other arguments", func(context.Context, policy.Question) (policy.Answer, error) {
 			return policy.Answer{Allow: true, Input: json.RawMessage(`{"to":"eve"}`)}, nil
-		}, "sent to eve", "send eve", 0},
+		}, "sent to eve" + toEve, "send eve", 0},
 		{"P11 it rejects", func(_ context.Context, q policy.Question) (policy.Answer, error) {
 			return policy.Answer{Message: "not " + q.Input}, nil
 		}, `rejected: not {"to":"bob"}`, "", 0},
@@ -1161,6 +1161,12 @@ func TestAskRounds(t *testing.T) {
 	})
 }
 
+// changedTo is what the model reads behind the result of a call whose arguments a
+// person changed.
+const changedTo = "\nA person changed the arguments of this call to: "
+
+const toEve = changedTo + `{"to":"eve"}`
+
 func TestAskEditedArguments(t *testing.T) {
 	t.Parallel()
 	edit := func(text string) policy.Answer {
@@ -1174,7 +1180,7 @@ func TestAskEditedArguments(t *testing.T) {
 		want   string
 		ran    string
 	}{
-		{"P5 edited arguments run", nil, eve, "sent to eve", "send eve"},
+		{"P5 edited arguments run", nil, eve, "sent to eve" + toEve, "send eve"},
 		{"P5 the same arguments are no edit", nil, edit(`{"to":"bob"}`), "sent to bob", "send bob"},
 		{"P5 edited arguments pass the schema: another type", nil, edit(`{"to":7}`), "invalid_input: …", ""},
 		{"P5 edited arguments pass the schema: another name", nil, edit(`{"to":"eve","cc":"bob"}`), "invalid_input: …", ""},
@@ -1213,16 +1219,16 @@ func TestAskEditedArguments(t *testing.T) {
 		}, eve, "denied: Not to eve.", ""},
 		{"P5 the answer is bound to the edited arguments: their preview is another", func(_ *ferrule.Runtime, s *letterSpec) {
 			s.Preview = func(_ context.Context, in letter) (string, error) { return "a letter to " + in.To, nil }
-		}, eve, "sent to eve", "send eve"},
+		}, eve, "sent to eve" + toEve, "send eve"},
 		{"P5 the answer is bound to the edited arguments: the tool's reason names them", func(_ *ferrule.Runtime, s *letterSpec) {
 			s.Approval = tool.AskAlways
 			s.AskReasonOf = func(_ context.Context, in letter) (string, error) { return "a letter to " + in.To + "?", nil }
-		}, eve, "sent to eve", "send eve"},
+		}, eve, "sent to eve" + toEve, "send eve"},
 		{"P5 the answer is bound to the edited arguments: the rule's reason names them", func(rt *ferrule.Runtime, _ *letterSpec) {
 			rt.Policy = policy.Func(func(r *tool.Request) tool.Decision {
 				return tool.Decision{Verdict: tool.Ask, Reason: r.Args.Text() + " is outside"}
 			})
-		}, eve, "sent to eve", "send eve"},
+		}, eve, "sent to eve" + toEve, "send eve"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -1243,6 +1249,26 @@ func TestAskEditedArguments(t *testing.T) {
 					t.Fatalf("asked again: %+v", b.only())
 				}
 				b.want(p.wait(), tt.ran, tt.want)
+			})
+		})
+	}
+	for name, tt := range map[string]struct {
+		sensitivity tool.Sensitivity
+		to, want    string
+	}{
+		"is told a part of what is long": {tool.Internal, strings.Repeat("e", 3000), `{"to":"` + strings.Repeat("e", 1993) + "… (3009 bytes)"},
+		"is not told what is secret":     {tool.Secret, "eve", "[withheld: secret]"},
+	} {
+		t.Run("P5 the model "+name, func(t *testing.T) {
+			unhurried(t, func(t *testing.T) {
+				b := attended(t, new(ferrule.Runtime))
+				b.add("send", func(s *letterSpec) {
+					s.InputSensitivity = tt.sensitivity
+					s.Run = func(context.Context, letter) (string, error) { return "sent", nil }
+				})
+				p := b.start(post("send", "bob"))
+				b.reply(b.only(), edit(`{"to":"`+tt.to+`"}`))
+				b.want(p.wait(), "", "sent"+changedTo+tt.want)
 			})
 		})
 	}
@@ -1283,7 +1309,7 @@ func TestAskEditedArguments(t *testing.T) {
 			})
 			p := b.start(post("send", "bob"), post("slow", "eve"))
 			b.reply(b.only(), eve)
-			b.want(p.wait(), "slow, send eve", "sent to eve", "done")
+			b.want(p.wait(), "slow, send eve", "sent to eve"+toEve, "done")
 		})
 	})
 	t.Run("L2 hooks do not run again for edited arguments, and what was received stays", func(t *testing.T) {
@@ -1298,7 +1324,7 @@ func TestAskEditedArguments(t *testing.T) {
 			})
 			p := b.start(post("send", "bob"))
 			b.reply(b.only(), eve)
-			b.want(p.wait(), "hook", `eve, received {"to":"bob"}`)
+			b.want(p.wait(), "hook", `eve, received {"to":"bob"}`+toEve)
 		})
 	})
 }
@@ -1581,7 +1607,7 @@ func TestAskedOnArrival(t *testing.T) {
 			if !p.over() {
 				t.Fatalf("asked again: %s", b.shown())
 			}
-			b.want(p.wait(), "wall, send eve", "an hour later", "sent to eve")
+			b.want(p.wait(), "wall, send eve", "an hour later", "sent to eve"+toEve)
 		})
 	})
 	t.Run("L9 a call that turns out to be allowed runs, and nobody is asked about it any more", func(t *testing.T) {
@@ -2283,7 +2309,7 @@ func TestAskHandBack(t *testing.T) {
 			b.reply(b.only(), policy.Answer{Allow: true, Input: json.RawMessage(`{"to":"eve"}`)})
 			b.want(goOn(b, n, post("both", "bob")).wait(), "asks about eve", "suspended: …")
 			b.reply(b.only(), policy.Answer{Allow: true, Text: "now"})
-			b.want(goOn(b, n, post("both", "bob")).wait(), "asks about eve, sends eve", "sent to eve now")
+			b.want(goOn(b, n, post("both", "bob")).wait(), "asks about eve, sends eve", "sent to eve now"+toEve)
 		})
 	})
 	t.Run("L7 a turn that goes on may also wait", func(t *testing.T) {
@@ -2322,7 +2348,7 @@ func TestAskHandBack(t *testing.T) {
 			b := office(t)
 			n, _ := handed(b, all[:3]...)
 			b.reply(b.only(), policy.Answer{Allow: true, Input: json.RawMessage(`{"to":"eve"}`)})
-			b.want(goOn(b, n, all[:3]...).wait(), "beside ann, send eve, next cyd", "sent to ann", "sent to eve", "sent to cyd")
+			b.want(goOn(b, n, all[:3]...).wait(), "beside ann, send eve, next cyd", "sent to ann", "sent to eve"+toEve, "sent to cyd")
 		})
 	})
 	t.Run("L2 a call goes on with the input shown, and hooks do not run again", func(t *testing.T) {

@@ -109,19 +109,6 @@ func (t *Turn) hear() {
 	t.mu.Lock()
 }
 
-// recycle gives a turn back to be used again, if nobody else can know of it: it
-// had one call, which ran here, and no function of it looked at its context.
-func (t *Turn) recycle() {
-	c := &t.only
-	if len(t.calls) != 1 || t.calls[0] != c || t.watching != nil || t.schedule != nil || t.waiting != nil || t.hired || t.held != nil ||
-		len(t.hooks) > 0 || t.observed() || t.shared || c.runs != 1 || len(c.gates()) > 0 {
-		return
-	}
-	set := t.set
-	*t = Turn{}
-	set.spare.Put(t)
-}
-
 // idle reports that something is left, and nothing happens to it until a person
 // answers.
 func (t *Turn) idle() bool {

@@ -44,7 +44,7 @@ type call struct {
 	joined   string           // the question of an equal call that it shares, until it has waited for it
 
 	factsOf  tool.Args    // of which it is known, or known to be unknown, what they are about
-	beside   []string     // texts of hooks beside the result
+	beside   []string     // texts of hooks, and of what a person changed, beside the result
 	cut      error        // why it was stopped while it was looked at
 	why      error        // why a check failed
 	arrival  *arrival     // the goroutine that it arrives on, if that is not the caller's
@@ -152,10 +152,6 @@ const (
 	waits             // for a person
 	moved             // it has other claims now and is scheduled anew
 )
-
-func (c *call) emitResult(kind audit.Kind, res tool.Result) (kept bool) {
-	return c.emit(c.resultEvent(kind, res))
-}
 
 // resultEvent is an event about what came of the call.
 func (c *call) resultEvent(kind audit.Kind, res tool.Result) audit.Event {

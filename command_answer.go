@@ -109,7 +109,7 @@ func keysOf(event, decision string) ([]string, error) {
 	case decision == changes:
 		return []string{"text", "json", "context"}, nil
 	}
-	return nil, fmt.Errorf("decision: got %s, want %q, %q or %q", clipped(fmt.Sprintf("%q", decision)), allows, denies, changes)
+	return nil, fmt.Errorf("decision: got %s, want %q, %q or %q", clipped(fmt.Sprintf("%q", decision), maxShown), allows, denies, changes)
 }
 
 // stringIn is a string of an object; null is none.
@@ -126,11 +126,14 @@ func shownAs(text json.RawMessage) string {
 	if len(text) == 0 {
 		return "nothing"
 	}
-	return clipped(string(text))
+	return clipped(string(text), maxShown)
 }
 
-func clipped(s string) string {
-	const most = 40
+// maxShown is how many bytes of an answer an error about it shows.
+const maxShown = 40
+
+// clipped is the beginning of a text of more than so many bytes.
+func clipped(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

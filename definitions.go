@@ -133,5 +133,6 @@ func comparableFormat(f Format) bool {
 	if _, plain := f.(JSON); plain {
 		return true
 	}
-	return reflect.ValueOf(f).Comparable()
+	v := reflect.ValueOf(f)
+	return v.IsValid() && v.Type().Size() == 0 && v.Type().Comparable() || v.Comparable() // most hold nothing
 }

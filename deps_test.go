@@ -58,7 +58,7 @@ var architecture = map[string]arrows{
 	"agent/scripted":       {ours: "agent provider tool", third: "golang.org/x/tools/txtar"},
 	"builtin":              {ours: "internal/inside sandbox shell tool undo", third: "github.com/aymanbagabas/go-udiff golang.org/x/net", tests: ". audit policy policy/cedar tooltest"},
 	"mcptool":              {ours: ". audit guard internal/lock policy schema tool", third: "github.com/modelcontextprotocol/go-sdk/auth github.com/modelcontextprotocol/go-sdk/oauthex golang.org/x/oauth2 golang.org/x/sys", tests: "durable guard/flow guard/redact internal/hostile secret"},
-	"cmd/ferrule":          {ours: ". agent agent/anthropic agent/openai agent/scripted audit builtin durable guard guard/flow guard/leaks guard/redact guard/scan internal/config internal/lock internal/terminal mcptool policy policy/cedar provider sandbox schema search search/endpoint search/vectors secret secret/keyring shell store tool undo", third: "github.com/anthropics/anthropic-sdk-go/option github.com/aymanbagabas/go-udiff github.com/charmbracelet/x/term github.com/spf13/cobra github.com/spf13/pflag"},
+	"cmd/ferrule":          {ours: ". agent agent/anthropic agent/openai agent/scripted audit builtin durable guard guard/flow guard/leaks guard/redact guard/scan internal/config internal/lock internal/terminal internal/web mcptool policy policy/cedar provider sandbox schema search search/endpoint search/vectors secret secret/keyring shell store tool undo", third: "github.com/anthropics/anthropic-sdk-go/option github.com/aymanbagabas/go-udiff github.com/charmbracelet/x/term github.com/spf13/cobra github.com/spf13/pflag"},
 	"e2e":                  {ours: "tokens"},
 	"e2e/client":           {ours: ". mcptool policy tool"},
 	"e2e/hostile":          {},
@@ -95,7 +95,8 @@ var architecture = map[string]arrows{
 	"internal/lock":        {third: "golang.org/x/sys"},
 	"internal/modeltest":   {ours: ". agent policy provider tool"},
 	"internal/reply":       {ours: "provider"},
-	"internal/terminal":    {ours: "policy", third: "charm.land/bubbletea/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term golang.org/x/text", tests: "tool"},
+	"internal/terminal":    {ours: "policy", third: "charm.land/bubbletea/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term golang.org/x/sys golang.org/x/text", tests: "tool"},
+	"internal/web":         {ours: "audit internal/terminal policy tool", tests: "schema"},
 	"provider":             {ours: "schema tool"},
 	"sandbox":              {third: "github.com/elastic/go-seccomp-bpf golang.org/x/net golang.org/x/sys"},
 	"shell":                {third: "mvdan.cc/sh/v3", tests: "policy tool"},
@@ -112,6 +113,7 @@ var testModules = []string{
 	"github.com/google/go-cmp",
 	"go.uber.org/goleak",
 	"golang.org/x/tools/txtar",
+	"golang.org/x/net/html",
 }
 
 func TestArchitecture(t *testing.T) {

@@ -126,7 +126,7 @@ func TestFallbackHandBack(t *testing.T) {
 		want   string
 	}{
 		{"yes", policy.Answer{Allow: true}, textArg("x")},
-		{"yes, with other arguments", policy.Answer{Allow: true, Input: json.RawMessage(textArg("y"))}, textArg("y")},
+		{"yes, with other arguments", policy.Answer{Allow: true, Input: json.RawMessage(textArg("y"))}, textArg("y") + changedTo + textArg("y")},
 		{"no", policy.Answer{Message: "Not today."}, "Not today."},
 	} {
 		t.Run("L7 a tool of a fallback goes on with the answer that was given meanwhile: "+tt.name, func(t *testing.T) {

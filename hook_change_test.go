@@ -219,7 +219,7 @@ func TestChangedInputIsJudged(t *testing.T) {
 			},
 		}
 		res := callOne(t, rt, writerTool("write"), textArg("1"))
-		if got, want := strings.Join(trace, " "), "s1 a1 s2"; got != want || res.String() != textArg("2") {
+		if got, want := strings.Join(trace, " "), "s1 a1 s2"; got != want || res.String() != textArg("2")+changedTo+textArg("2") {
 			t.Errorf("got %s, want %s; result %v", got, want, res)
 		}
 	})

@@ -633,8 +633,16 @@ func TestLog(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				d, runs := counted(tt.d)
-				v := viewWith(t, &ferrule.Runtime{Policy: policy.AllowOwn{}, Log: tt.pad}, d)
+				var ends []string
+				v := viewWith(t, &ferrule.Runtime{Policy: policy.AllowOwn{}, Log: tt.pad, Observe: func(e audit.Event) {
+					if e.Kind == audit.Ended {
+						ends = append(ends, e.Result.String())
+					}
+				}}, d)
 				res := v.Do(t.Context(), sending("a"))[0]
+				if len(ends) != 1 || ends[0] != res.String() {
+					t.Errorf("told of the ends %q, want one: %q", ends, res)
+				}
 				if wantFailure(t, res, tt.kind, tt.text); runs.Load() != tt.runs || !errors.Is(res.Err, full) {
 					t.Errorf("got %v, ran %d times", res.Err, runs.Load())
 				}

@@ -63,7 +63,7 @@ func (c *call) note() {
 	defer h.mu.Unlock()
 	own := h.of[key]
 	if own == nil {
-		own = new(history)
+		own = &history{calls: make([]past, 0, lookBack)}
 		keep(&h.of, key, own)
 	}
 	if len(own.calls) == maxPast {
@@ -79,7 +79,7 @@ func (c *call) note() {
 func (h *histories) keyOf(name string, input []byte) uint64 {
 	key := maphash.String(h.seed, name)
 	i := len(input)
-	if bytes.IndexByte(input, ' ') >= 0 || bytes.IndexByte(input, '\n') >= 0 || bytes.IndexByte(input, '\t') >= 0 || bytes.IndexByte(input, '\r') >= 0 {
+	if !tight(input) {
 		i = blank(input)
 	}
 	if i == len(input) && i > 0 {
@@ -101,6 +101,29 @@ func (h *histories) keyOf(name string, input []byte) uint64 {
 
 // more is a sum with one more part.
 func more(sum, part uint64) uint64 { return sum*0x9e3779b97f4a7c15 + part }
+
+// tight reports whether a text has no blank but within strings, where that is seen
+// without reading all of it.
+func tight(text []byte) bool {
+	if bytes.IndexByte(text, '\\') >= 0 || bytes.IndexByte(text, '\n') >= 0 || bytes.IndexByte(text, '\t') >= 0 || bytes.IndexByte(text, '\r') >= 0 {
+		return false
+	}
+	quote := []byte{'"'}
+	for {
+		at := bytes.IndexByte(text, ' ')
+		if at < 0 {
+			return true
+		}
+		if bytes.Count(text[:at], quote)%2 == 0 {
+			return false
+		}
+		end := bytes.IndexByte(text[at:], '"')
+		if end < 0 {
+			return false
+		}
+		text = text[at+end+1:]
+	}
+}
 
 // blank is where the first blank is that is not within a string; the end: there
 // is none.

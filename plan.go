@@ -19,6 +19,9 @@ type Planned struct {
 	Asks bool
 	// Err is why it will not run, as far as that is known; nil: it may.
 	Err *tool.Error
+	// Request is the call as the rules see it; nil: there is no such tool, it is not
+	// shown, or it does not take the arguments.
+	Request *tool.Request
 }
 
 // Wait is an earlier call that another one waits for.
@@ -44,7 +47,7 @@ func (v *View) Plan(ctx context.Context, calls ...tool.Call) []Planned {
 	}
 	plan := make([]Planned, len(calls))
 	for i, c := range list {
-		plan[i] = Planned{Name: c.called(), Claims: copyClaims(c.planned), Asks: c.known == nil && c.ruling != nil && c.ruling.Asks(), Err: c.known}
+		plan[i] = Planned{Name: c.called(), Claims: copyClaims(c.planned), Asks: c.known == nil && c.ruling != nil && c.ruling.Asks(), Err: c.known, Request: c.seen()}
 	}
 	for i, c := range list {
 		for _, later := range c.step.followers() {
@@ -83,6 +86,15 @@ func (v *View) imagine(ctx context.Context, index int, given tool.Call) *call {
 		return arrived(true)
 	}
 	return c
+}
+
+// seen is a call that was imagined as the rules see it; nil: they do not.
+func (c *call) seen() *tool.Request {
+	if !c.judged {
+		return nil
+	}
+	seen := c.first.Clone()
+	return &seen
 }
 
 // followers are the places of the calls that wait for a step, also through

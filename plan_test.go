@@ -269,3 +269,35 @@ func holds(t *testing.T, kinds []string, random *rand.Rand) {
 		t.Error(err)
 	}
 }
+
+func TestPlannedRequest(t *testing.T) {
+	t.Parallel()
+	rt := &Runtime{Inbox: new(policy.Memory)}
+	made, err := tool.Tool{
+		Info:  tool.Info{Name: "put", Description: "Put it.", Input: []byte(`{"type":"object","properties":{"path":{"type":"string"}}}`)},
+		Facts: func(tool.Args) (tool.Facts, error) { return tool.Facts{Paths: []string{"/work/a"}}, nil },
+		Run:   func(context.Context, tool.Args) (tool.Result, error) { return tool.Result{}, nil },
+	}.Check()
+	if err == nil {
+		err = rt.Add(made)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := rt.Session(tool.Caller{}).View(t.Context()).Plan(t.Context(),
+		tool.Call{Name: "put", Input: []byte(`{"path":"a"}`)}, tool.Call{Name: "put", Input: []byte(`{"other":1}`)}, tool.Call{Name: "none"})
+	t.Run("D4 a call that is planned is shown as the rules see it", func(t *testing.T) {
+		q := plan[0].Request
+		if q == nil || q.Name != "put" || q.Args.Text() != `{"path":"a"}` {
+			t.Fatalf("got %+v, want the call", q)
+		}
+		if facts, err := q.Args.Facts(); err != nil || !slices.Equal(facts.Paths, []string{"/work/a"}) {
+			t.Errorf("got %+v, %v, want what it is about", facts, err)
+		}
+	})
+	t.Run("D4 what the rules are not asked about has none", func(t *testing.T) {
+		if plan[1].Request != nil || plan[2].Request != nil {
+			t.Errorf("got %+v and %+v, want none", plan[1].Request, plan[2].Request)
+		}
+	})
+}

@@ -57,14 +57,24 @@ func (c *call) argsAsGiven() string {
 	return c.argsAs(string(c.input))
 }
 
-// putDown is phase 12: the result is told, and what became of the call is put
-// down for good. kept is what the journal keeps of the result.
+// putDown is phase 12: what became of the call is put down for good, and then told,
+// once. kept is what the journal keeps of the result.
 func (c *call) putDown(res, kept tool.Result) tool.Result {
-	stays := c.tellEnd(res)
-	if res.Err != nil && res.Err.Kind == tool.Suspended {
-		return res // it goes on
+	end, stays := c.putEnd(res)
+	if err := c.stayDown(&res, kept, stays); err != nil {
+		res = c.unrecorded(err)
+		end, _ = c.putEnd(res)
 	}
-	var err error
+	c.tellEnd(end)
+	return res
+}
+
+// stayDown makes sure that what became of the call outlives this process. A call that
+// goes on, or that did nothing and says so, need not.
+func (c *call) stayDown(res *tool.Result, kept tool.Result, stays bool) (err error) {
+	if res.Err != nil && res.Err.Kind == tool.Suspended {
+		return nil
+	}
 	if c.entered != nil {
 		err = c.strike(kept)
 	}
@@ -75,12 +85,10 @@ func (c *call) putDown(res, kept tool.Result) tool.Result {
 	default:
 		err = c.flush()
 	}
-	if err == nil || !c.ran && res.Err != nil {
-		return res // the other says that nothing was done
+	if !c.ran && res.Err != nil {
+		return nil
 	}
-	res = c.unrecorded(err)
-	c.tellEnd(res)
-	return res
+	return err
 }
 
 // recordableInput are arguments as records may hold them. What no tool is there

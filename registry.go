@@ -162,13 +162,13 @@ func (rt *Runtime) Remove(name string) bool {
 
 // Has reports whether there is a tool that [Runtime.Find] would find.
 func (rt *Runtime) Has(name string) bool {
-	rt.freeze()
+	rt.taken()
 	return rt.reg.find(name) != nil
 }
 
 // Find is what is known of a tool, by the name that models use or an alias.
 func (rt *Runtime) Find(name string) (Resolved, bool) {
-	rt.freeze()
+	rt.taken()
 	if e := rt.reg.find(name); e != nil {
 		return e.resolved(""), true
 	}
@@ -178,7 +178,7 @@ func (rt *Runtime) Find(name string) (Resolved, bool) {
 // All are the registered tools in the order of the definitions, then those that
 // another one hides.
 func (rt *Runtime) All() iter.Seq[Resolved] {
-	rt.freeze()
+	rt.taken()
 	c := rt.reg.catalogue()
 	return func(yield func(Resolved) bool) {
 		for _, e := range c.list {

@@ -241,13 +241,20 @@ type settings struct {
 	names       Collisions
 	serials     atomic.Uint64 // of turns, sessions without a name, and questions
 	spare       sync.Pool     // turns that nobody knows of any more
+	berths      sync.Pool     // and where the calls of others were
 	gateLock    sync.Mutex
 	tools       map[gateKey]*gate
 	strays      int     // gates made since those that nobody needs were forgotten
 	over        *ending // of functions that have returned
 }
 
-// freeze takes the fields as they are now, the first time it is called.
+// taken are the fields as they were when it was first called.
+func (rt *Runtime) taken() *settings {
+	rt.once.Do(rt.take)
+	return &rt.set
+}
+
+// freeze is taken for who may have changed a field since: the observer is told.
 func (rt *Runtime) freeze() *settings {
 	_ = rt.begun() // who can refuse does
 	return &rt.set
@@ -256,9 +263,9 @@ func (rt *Runtime) freeze() *settings {
 // begun is freeze with an error where a field was set later. The observer is told
 // once of what was found about each, outside of every lock.
 func (rt *Runtime) begun() error {
-	rt.once.Do(rt.take)
+	set := rt.taken()
 	late := rt.late()
-	rt.set.find(late...)
+	set.find(late...)
 	if len(late) > 0 {
 		return errors.New(late[0].Text)
 	}

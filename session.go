@@ -32,9 +32,9 @@ type Session struct {
 
 // Session gives the session of a caller; it begins if it is not there. A caller
 // without a session name begins one of its own. Fields of the runtime that were
-// set too late are findings.
+// set too late are findings when one begins.
 func (rt *Runtime) Session(c tool.Caller) *Session {
-	set := rt.freeze()
+	set := rt.taken()
 	if c.Principal == "" {
 		c.Principal = localPrincipal
 	}
@@ -43,10 +43,22 @@ func (rt *Runtime) Session(c tool.Caller) *Session {
 	}
 	key := sessionKey{c.Tenant, c.Principal, c.Session}
 	rt.mu.Lock()
+	conv := rt.sessions[key]
+	rt.mu.Unlock()
+	if conv == nil {
+		rt.freeze()
+		conv = rt.converse(key)
+	}
+	return &Session{rt: rt, caller: c, conv: conv}
+}
+
+// converse begins a session, unless somebody else just did.
+func (rt *Runtime) converse(key sessionKey) *conversation {
+	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	conv := rt.sessions[key]
 	if conv == nil {
-		conv = &conversation{rt: rt, key: key, name: c.Session, governing: make(chan struct{}, 1)}
+		conv = &conversation{rt: rt, key: key, name: key.session, governing: make(chan struct{}, 1)}
 		conv.cond.L = &conv.mu
 		conv.histories.seed = maphash.MakeSeed()
 		conv.closed.Store(rt.closed)
@@ -55,7 +67,7 @@ func (rt *Runtime) Session(c tool.Caller) *Session {
 		}
 		rt.sessions[key] = conv
 	}
-	return &Session{rt: rt, caller: c, conv: conv}
+	return conv
 }
 
 type sessionKey struct{ tenant, principal, session string }

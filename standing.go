@@ -76,6 +76,7 @@ func (c *conversation) stand(of *catalogue, all *toolset, caller tool.Caller) (*
 func (s *settings) stand(all *toolset, caller tool.Caller, mode policy.Mode, before *standingSet) *standing {
 	st := &standing{mode: string(mode)}
 	said := make(map[tool.Decision]*tool.Decision) // rules are few: most tools share what is said
+	var last *tool.Decision
 	known := before.entries()
 	for _, e := range all.list {
 		if known[e] {
@@ -92,11 +93,14 @@ func (s *settings) stand(all *toolset, caller tool.Caller, mode policy.Mode, bef
 		if !ok {
 			continue
 		}
-		if said[d] == nil {
-			kept := d
-			said[d] = &kept
+		if last == nil || *last != d {
+			if last = said[d]; last == nil {
+				kept := d
+				last = &kept
+				said[d] = last
+			}
 		}
-		st.fix(e, said[d], len(all.list))
+		st.fix(e, last, len(all.list))
 	}
 	return st
 }

@@ -251,7 +251,7 @@ func (t *Turn) late(c *call, res tool.Result) bool {
 	}
 	t.set.admit(c.atGates(-1, -1))
 	if t.noted() {
-		c.emitResult(audit.Late, c.redacted(c.scrubbed(res)))
+		c.emit(c.resultEvent(audit.Late, c.redacted(c.scrubbed(res))))
 	}
 	if err := c.returns(); err != nil && t.noted() {
 		c.emit(audit.Event{Kind: audit.Found, Text: err.Error()})

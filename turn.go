@@ -81,6 +81,7 @@ type Turn struct {
 	// The one call that most turns have, and room for it.
 	only                call
 	onlyCall, onlyReady [1]*call
+	berths              *berths // of several that came together; nil: none did
 }
 
 // TurnOptions are how one turn differs. The zero value is an ordinary turn.
@@ -205,17 +206,15 @@ func (t *Turn) add(calls []tool.Call) {
 		}
 		return
 	}
-	made, requests := make([]call, len(calls)), make([]tool.Request, len(calls))
-	list := make([]*call, len(calls))
+	list, requests := t.berth(first, len(calls)), make([]tool.Request, len(calls))
 	ids := t.ids(first, len(calls))
 	size := 0
 	for i, given := range calls {
-		c, r := &made[i], &requests[i]
+		c, r := list[i], &requests[i]
 		end := size + t.idSize(first+i)
 		r.ID, r.CallID, r.Name, r.CalledAs = ids[size:end], given.ID, given.Name, given.Name
 		size = end
 		c.turn, c.index, c.input, c.first = t, first+i, given.Input, r
-		list[i] = c
 	}
 	t.arriveAll(list)
 }
@@ -227,8 +226,6 @@ func (t *Turn) reserve(n int) (first int) {
 	first = len(t.results)
 	if first == 0 && n == 1 {
 		t.calls, t.ready = t.onlyCall[:0], t.onlyReady[:0]
-	} else {
-		t.calls = slices.Grow(t.calls, n)
 	}
 	t.results = slices.Grow(t.results, n)[:first+n]
 	t.open += n
@@ -243,13 +240,11 @@ func (t *Turn) reserve(n int) (first int) {
 func (t *Turn) ids(first, n int) string {
 	var text strings.Builder
 	text.Grow(n * t.idSize(first+n-1))
-	var number [20]byte // room for the digits of any
+	var room [64]byte // for any
+	id := append(append(room[:0], t.set.name...), '-')
+	id = append(strconv.AppendUint(id, t.serial, 10), '.')
 	for i := range n {
-		text.WriteString(t.set.name)
-		text.WriteByte('-')
-		text.Write(strconv.AppendUint(number[:0], t.serial, 10))
-		text.WriteByte('.')
-		text.Write(strconv.AppendInt(number[:0], int64(first+i), 10))
+		text.Write(strconv.AppendInt(id, int64(first+i), 10))
 	}
 	return text.String()
 }
@@ -315,7 +310,7 @@ func (t *Turn) plan(c *call) {
 		if len(t.calls) == 1 {
 			return
 		}
-		t.schedule = new(schedule)
+		t.schedule = t.order()
 		if first := t.calls[0]; !first.claimed {
 			t.schedule.plan(first, t.calls)
 		}

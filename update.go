@@ -283,25 +283,37 @@ func (t *Turn) tellAll(o *outflow) {
 	}
 }
 
-// tellEnd tells of a call's result: the observer behind all that the call has
-// said. It reports whether that stays on the record already.
-func (c *call) tellEnd(res tool.Result) (kept bool) {
-	t, o := c.turn, c.flow(false)
-	switch {
-	case !t.noted():
-		return true
-	case o == nil:
-		return c.emitResult(audit.Ended, res)
+// putEnd puts a call's result on the record. It reports whether it stays there already;
+// the event is for who looks on, nil where nobody does.
+func (c *call) putEnd(res tool.Result) (end *audit.Event, stays bool) {
+	t := c.turn
+	if !t.noted() || t.imagined {
+		return nil, true
 	}
 	e := c.eventOf(c.req, c.resultEvent(audit.Ended, res))
-	if kept = t.set.put(&e); !t.observed() {
-		return kept
+	if t.set.redacts {
+		t.redactEvent(&e)
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.queue = append(o.queue, e)
-	t.deliver(o)
-	return kept
+	t.set.scrubEvent(&e)
+	if stays = t.set.put(&e); !t.observed() {
+		return nil, stays
+	}
+	return &e, stays
+}
+
+// tellEnd tells the observer of a call's result, behind all that the call has said.
+func (c *call) tellEnd(end *audit.Event) {
+	t, o := c.turn, c.flow(false)
+	switch {
+	case end == nil:
+	case o == nil:
+		t.tell(end)
+	default:
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.queue = append(o.queue, *end)
+		t.deliver(o)
+	}
 }
 
 // drain waits until the observer has been told of everything that calls have

@@ -326,7 +326,7 @@ func (t *Turn) move(c *call) (mine bool) {
 		return true
 	}
 	if t.schedule == nil {
-		t.schedule = new(schedule)
+		t.schedule = t.order()
 		t.schedule.plan(c, t.calls)
 	}
 	ready := t.schedule.move(c, c.req.Claims, t.calls)
