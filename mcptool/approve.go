@@ -32,7 +32,7 @@ func (d *dialogue) perform(view *ferrule.View, w *watcher, call tool.Call) tool.
 	o := ferrule.TurnOptions{Apart: true, Ends: true, Again: true, Observe: w.observe, HandBack: inbox != nil}
 	ctx := withExchange(d.ctx, d)
 	for {
-		res := view.DoTurn(ctx, o, call)[0]
+		res := d.client.gate.turn(ctx, view, o, call)
 		question, turn := w.question()
 		if inbox == nil || question == "" || res.Err == nil || res.Err.Kind != tool.Suspended {
 			return res
@@ -65,15 +65,16 @@ func (d *dialogue) awaited(inbox policy.Inbox, id string) *tool.Result {
 }
 
 // pending is the result of a call that is given back. A request that has ended has
-// no use for it: nobody is to be asked for it any more.
+// no use for it: nobody is to be asked for it any more, unless it is the gateway that
+// ends. The client may call again when there is another, and the answer is there then.
 func (d *dialogue) pending(inbox policy.Inbox, id string) tool.Result {
-	if d.ctx.Err() != nil {
+	if d.ctx.Err() != nil && !d.client.gate.house.isClosed() {
 		err := d.takeBack(inbox, id)
 		return tool.Result{Err: &tool.Error{Kind: tool.Aborted, Text: "Aborted: the request ended before a person allowed it. Nothing was done.", Cause: errors.Join(d.why(), err)}}
 	}
-	how := "once it is allowed: on the screen of ferrule up, or by: ferrule approvals allow " + id
+	how := "once it is allowed: in the console or on the screen of ferrule up, or by: ferrule approvals allow " + id
 	if q, err := inbox.Find(d.ctx, id); err == nil && q.Wants != "" {
-		how = "once what the tool wants to know is answered: on the screen of ferrule up, or by: ferrule approvals allow " + id + " --text ANSWER"
+		how = "once what the tool wants to know is answered: in the console or on the screen of ferrule up, or by: ferrule approvals allow " + id + " --text ANSWER"
 	}
 	return tool.Result{Err: &tool.Error{Kind: tool.Pending, Text: "Waiting for a person. Call again with the same input " + how}}
 }
@@ -122,6 +123,8 @@ func (d *dialogue) approved(inbox policy.Inbox, id string) bool {
 				return false // it has come back without an answer, or not at all
 			}
 		case <-wait.C:
+			return false
+		case <-d.client.gate.house.closing():
 			return false
 		case <-d.ctx.Done():
 			return false

@@ -312,3 +312,59 @@ func ids(all []policy.Question) string {
 	}
 	return strings.Join(texts, " ")
 }
+
+func TestGatewayEnds(t *testing.T) {
+	t.Parallel()
+	t.Run("P6 the end of the gateway takes no question back: who waits is told to call again, at once", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			inbox := new(policy.Memory)
+			o := newOfficeWith(t, inbox)
+			k := meet(t, o.g, oldEra, mute)
+			told := make(chan string, 1)
+			go func() { told <- callText(k.must("tools/call", payAda)) }()
+			synctest.Wait()
+			began := time.Now()
+			if err := o.g.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if got := <-told; !strings.Contains(got, "Call again") || time.Since(began) > time.Second {
+				t.Errorf("got %q after %s, want to be told at once", got, time.Since(began))
+			}
+			o.answer(o.open().ID, policy.Answer{Allow: true})
+			next := newOfficeWith(t, inbox)
+			if got := callText(meet(t, next.g, oldEra, mute).must("tools/call", payAda)); got != "paid ada" {
+				t.Errorf("got %q, want what was allowed meanwhile", got)
+			}
+		})
+	})
+	t.Run("D6 a person stops a call of a client, whatever its tool says", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			rt := allowing()
+			id := ""
+			wait, err := tool.New(tool.Info{Name: "wait", Description: "Wait.", Cooperative: true}, func(ctx context.Context, _ struct{}) (string, error) {
+				id = tool.From(ctx).Request().ID
+				<-ctx.Done()
+				return "", ctx.Err()
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := rt.Add(wait); err != nil {
+				t.Fatal(err)
+			}
+			g := gatewayOf(t, rt, nil)
+			k := meet(t, g, oldEra)
+			told := make(chan string, 1)
+			go func() { told <- callText(k.must("tools/call", `{"name":"wait"}`)) }()
+			synctest.Wait()
+			if g.Stop("another") || !g.Stop(id) {
+				t.Error("want the one that runs to be stopped, and no other")
+			}
+			if got := <-told; !strings.Contains(got, "a person stopped this call") || g.Stop(id) {
+				t.Errorf("got %q", got)
+			}
+		})
+	})
+}

@@ -96,9 +96,9 @@ func shownTo(q *policy.Question) string {
 	case isWhole(q):
 		b.WriteString("\n\n(ferrule approvals show " + q.ID + " has all of it.)")
 	case q.Wants != "":
-		b.WriteString("\n\nThis is too long to be answered here. Read it by: ferrule approvals show " + q.ID + "\nand answer it on the screen of ferrule up, or by: ferrule approvals allow " + q.ID + " --text ANSWER")
+		b.WriteString("\n\nThis is too long to be answered here. Read it by: ferrule approvals show " + q.ID + "\nand answer it in the console or on the screen of ferrule up, or by: ferrule approvals allow " + q.ID + " --text ANSWER")
 	default:
-		b.WriteString("\n\nThis is too long to be allowed here. Read it by: ferrule approvals show " + q.ID + "\nand allow it on the screen of ferrule up, or by: ferrule approvals allow " + q.ID)
+		b.WriteString("\n\nThis is too long to be allowed here. Read it by: ferrule approvals show " + q.ID + "\nand allow it in the console or on the screen of ferrule up, or by: ferrule approvals allow " + q.ID)
 	}
 	return b.String()
 }

@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -18,6 +21,7 @@ type house struct {
 	mu        sync.Mutex
 	opened    bool
 	closed    bool
+	over      chan struct{} // closed when it closes; nil: nobody waits for that
 	clients   map[*client]bool
 	stateless map[statelessKey]*client
 	unwatch   func()
@@ -28,8 +32,9 @@ type house struct {
 	stop    context.CancelFunc
 	lists   listCache
 	waiters waiters
-	crew    crew     // that requests run on
-	secret  [32]byte // that states are sealed with
+	turns   map[*ferrule.Turn]bool // that are under way; guarded by mu
+	crew    crew                   // that requests run on
+	secret  [32]byte               // that states are sealed with
 	sealing sync.Once
 }
 
@@ -40,6 +45,53 @@ func (h *house) key() []byte {
 }
 
 func (g *Gateway) patience() time.Duration { return cmp.Or(g.Patience, waitTime) }
+
+func (h *house) isClosed() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.closed
+}
+
+// closing is closed when the gateway closes: who waits for a person waits no longer, and
+// can call again when there is another one.
+func (h *house) closing() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.over == nil {
+		h.over = make(chan struct{})
+		if h.closed {
+			close(h.over)
+		}
+	}
+	return h.over
+}
+
+// turn makes a call in a turn that a person can stop.
+func (g *Gateway) turn(ctx context.Context, view *ferrule.View, o ferrule.TurnOptions, call tool.Call) tool.Result {
+	t, h := view.Begin(ctx, o), &g.house
+	h.mu.Lock()
+	if h.turns == nil {
+		h.turns = make(map[*ferrule.Turn]bool)
+	}
+	h.turns[t] = true
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.turns, t)
+	}()
+	t.Add(call)
+	return t.Wait()[0]
+}
+
+// Stop is a person who stops one call of a client, by Ferrule's id. It reports whether
+// the call was under way.
+func (g *Gateway) Stop(call string) bool {
+	g.house.mu.Lock()
+	turns := slices.Collect(maps.Keys(g.house.turns))
+	g.house.mu.Unlock()
+	return slices.ContainsFunc(turns, func(t *ferrule.Turn) bool { return t.Stop(call) })
+}
 
 // statelessKey names the session of clients that have none of their own.
 type statelessKey struct{ tenant, principal, name string }
@@ -214,6 +266,9 @@ const toldTime = 500 * time.Millisecond
 func (g *Gateway) Close(ctx context.Context) error {
 	h := &g.house
 	h.mu.Lock()
+	if h.over != nil && !h.closed {
+		close(h.over)
+	}
 	h.closed = true
 	unwatch, stop := h.unwatch, h.stop
 	h.unwatch, h.stop = nil, nil

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -20,9 +21,11 @@ type Filter struct {
 	Tool         string // as it is called
 	Kind         audit.Kind
 	Call         string // Ferrule's id or the provider's
+	Question     string // its id in the inbox
 	Verdict      string // of a decision: allow, ask or deny
 	Text         string // stands somewhere in the line, whatever its case
 	After        int64  // a place: what stands behind it
+	Before       int64  // a place: what stands before it; 0: no bound
 	Newest       int    // only so many, the last ones; 0: all
 }
 
@@ -47,7 +50,7 @@ func (s *Store) Entries(ctx context.Context, f Filter) iter.Seq2[Logged, error] 
 		}
 		where, args := f.conditions()
 		for after := f.After; ; {
-			rows, err := s.rows(ctx, where+" AND place > ? ORDER BY place LIMIT ?", append(slices.Clip(args), after, page)...)
+			rows, err := s.rows(ctx, where+" AND place > ? AND place < ? ORDER BY place LIMIT ?", append(slices.Clip(args), after, f.end(), page)...)
 			if err != nil {
 				yield(Logged{}, err)
 				return
@@ -66,6 +69,32 @@ func (s *Store) Entries(ctx context.Context, f Filter) iter.Seq2[Logged, error] 
 	}
 }
 
+// Lives gives all lines of calls, by Ferrule's ids, oldest first.
+func (s *Store) Lives(ctx context.Context, calls ...string) iter.Seq2[Logged, error] {
+	return func(yield func(Logged, error) bool) {
+		var found []audit.Row
+		for some := range slices.Chunk(calls, page) {
+			args := make([]any, len(some))
+			for i, id := range some {
+				args[i] = id
+			}
+			rows, err := s.rows(ctx, "call <> '' AND call IN (?"+strings.Repeat(", ?", len(some)-1)+")", args...)
+			if err != nil {
+				yield(Logged{}, err)
+				return
+			}
+			found = append(found, rows...)
+		}
+		slices.SortFunc(found, func(a, b audit.Row) int { return cmp.Compare(a.Place, b.Place) })
+		for _, r := range found {
+			one, _, err := new(Filter).fit(r)
+			if !yield(one, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // LastPlace is the place of the newest line; 0: there is none. What is appended
 // later stands behind it.
 func (s *Store) LastPlace(ctx context.Context) (place int64, err error) {
@@ -77,8 +106,12 @@ func (s *Store) LastPlace(ctx context.Context) (place int64, err error) {
 func (s *Store) newest(ctx context.Context, f Filter, yield func(Logged, error) bool) {
 	var found []Logged
 	where, args := f.conditions()
-	for before := int64(1) << 62; ; {
-		rows, err := s.rows(ctx, where+" AND place > ? AND place < ? ORDER BY place DESC LIMIT ?", append(slices.Clip(args), f.After, before, page)...)
+	at := page
+	if f.Text == "" && f.Since.IsZero() && f.Until.IsZero() { // nearly all that SQLite gives is wanted
+		at = min(page, f.Newest)
+	}
+	for before := f.end(); ; {
+		rows, err := s.rows(ctx, where+" AND place > ? AND place < ? ORDER BY place DESC LIMIT ?", append(slices.Clip(args), f.After, before, at)...)
 		if err != nil {
 			yield(Logged{}, err)
 			return
@@ -96,7 +129,7 @@ func (s *Store) newest(ctx context.Context, f Filter, yield func(Logged, error) 
 				break
 			}
 		}
-		if len(found) == f.Newest || len(rows) < page {
+		if len(found) == f.Newest || len(rows) < at {
 			break
 		}
 	}
@@ -128,6 +161,14 @@ func hashOf(kept []byte) (h audit.Hash) {
 	return h
 }
 
+// end is the place before which all stands that is wanted.
+func (f *Filter) end() int64 {
+	if f.Before > 0 {
+		return f.Before
+	}
+	return math.MaxInt64
+}
+
 // conditions are what SQLite can leave out: lines in which the texts that are
 // looked for do not stand at all.
 func (f *Filter) conditions() (where string, args []any) {
@@ -142,6 +183,7 @@ func (f *Filter) conditions() (where string, args []any) {
 	key(`"tool":`, f.Tool)
 	key(`"kind":`, string(f.Kind))
 	key(`"verdict":`, f.Verdict)
+	key(`"question":`, f.Question)
 	if f.Call != "" {
 		// Without the first part the index would not be used.
 		where += " AND place IN (SELECT place FROM log WHERE call = ? AND call <> '' UNION ALL SELECT place FROM log WHERE NOT EXISTS (SELECT 1 FROM log WHERE call = ? AND call <> '') AND instr(line, ?) > 0)"
@@ -164,7 +206,7 @@ func (f *Filter) fit(r audit.Row) (Logged, bool, error) {
 		return Logged{Row: r}, false, fmt.Errorf("store: the log at place %d: %w", r.Place, err)
 	}
 	fits := (f.Since.IsZero() || !e.Time.Before(f.Since)) && (f.Until.IsZero() || e.Time.Before(f.Until)) &&
-		same(f.Session, e.Session) && same(f.Tool, e.Tool) && same(string(f.Kind), string(e.Kind)) &&
+		same(f.Session, e.Session) && same(f.Tool, e.Tool) && same(string(f.Kind), string(e.Kind)) && same(f.Question, e.Question) &&
 		(f.Call == "" || f.Call == e.ID || f.Call == e.CallID) &&
 		(f.Verdict == "" || e.Decision != nil && e.Decision.Verdict == f.Verdict) &&
 		(f.Text == "" || strings.Contains(strings.ToLower(r.Line), strings.ToLower(f.Text)))
