@@ -232,6 +232,12 @@ func (p *program) settle(ctx context.Context, c *config.Config, s *store.Store, 
 			return usage("rule: %w", err)
 		}
 	}
+	switch {
+	case q.Wants != "" && a.Allow && a.Text == "":
+		return usage("%s asks %q: it wants an answer in words", terminal.Visible(q.Tool), q.Wants)
+	case q.Wants == "" && a.Text != "":
+		return usage("%s asks nothing: it waits for a yes or a no", terminal.Visible(q.Tool))
+	}
 	if about, err := p.pinsOf(c).Answer(ctx, s, q, a); about || err != nil {
 		return err
 	}
@@ -258,8 +264,8 @@ func (p *program) fileOf(c *config.Config) string {
 
 // watch is the interactive screen.
 func (p *program) watch(ctx context.Context) error {
-	if !terminal.Is(p.stdin) || !terminal.Is(p.stdout) {
-		return usage("approvals --watch: this is not a terminal: without one, use `ferrule approvals`, `approvals show`, `allow` and `deny`")
+	if !terminal.Is(p.stdin) || !terminal.Is(p.stdout) || p.dumb() {
+		return usage("approvals --watch: this is not a terminal that a screen can be drawn on: without one, use `ferrule approvals`, `approvals show`, `allow` and `deny`")
 	}
 	c, err := p.load()
 	if err != nil {

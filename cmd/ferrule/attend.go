@@ -34,6 +34,7 @@ func (d *door) say() {
 		} else {
 			p.printf("  token     %s\n", d.token)
 		}
+		p.printf("  console   %s/?key=%s\n", d.root(), d.pages.Key)
 		p.printf("  tools     %s\n", d.offers())
 		for _, note := range openTo(d.listen.Where(), d.keys != nil) {
 			p.printf("  note      %s\n", note)
@@ -44,9 +45,9 @@ func (d *door) say() {
 		}
 		p.printf("\nCursor, VS Code, and servers that a client has already: ferrule connect --help, docs/clients.md\n\n")
 		if p.talks() {
-			p.printf("Questions are put here. Ctrl-C stops.\n")
+			p.printf("Questions are put here and in the console. Ctrl-C stops.\n")
 		} else {
-			p.printf("Questions wait for `ferrule approvals`. Ctrl-C stops.\n")
+			p.printf("Questions wait in the console, or for `ferrule approvals`. Ctrl-C stops.\n")
 		}
 	})
 }

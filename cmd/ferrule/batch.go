@@ -123,20 +123,24 @@ func parseCalls(name, text string) (calls []tool.Call, err error) {
 		case err != nil:
 			return nil, usage("batch: nothing was run:\n%s: %w; or lines such as %s", name, err, aCall)
 		case len(calls) == 0:
-			return nil, usage("batch: %s: got an answer of %s without a call, want one that calls a tool", name, format)
+			return nil, usage(withoutCall, name, format)
 		}
 		return calls, nil
 	}
 	var faults []string
+	var silent provider.Format // of an answer without a call
 	number := 0
 	for line := range strings.Lines(text) {
 		if number++; strings.TrimSpace(line) == "" {
 			continue
 		}
-		list, err := parseLine(line)
+		list, format, err := parseLine(line)
 		if err != nil {
 			faults = append(faults, fmt.Sprintf("%s:%d: %s", name, number, err))
 			continue
+		}
+		if len(list) == 0 {
+			silent = format
 		}
 		calls = append(calls, list...)
 	}
@@ -146,15 +150,28 @@ func parseCalls(name, text string) (calls []tool.Call, err error) {
 		if more := len(faults) - most; more > 0 {
 			faults = append(faults[:most], fmt.Sprintf("and %d more", more))
 		}
-		return nil, usage("batch: nothing was run:\n%s", strings.Join(faults, "\n"))
+		return nil, usage("batch: nothing was run:\n%s\nwant %s", strings.Join(faults, "\n"), whatIsRead())
+	case len(calls) == 0 && silent != nil:
+		return nil, usage(withoutCall, name, silent)
 	case len(calls) == 0:
-		return nil, usage("batch: %s: got no calls, want lines such as %s, or an answer of a provider", name, aCall)
+		return nil, usage("batch: %s: got nothing, want %s", name, whatIsRead())
 	}
 	return calls, nil
 }
 
 // aCall is a line of a batch.
 const aCall = `{"name":"fs_read","input":{"path":"a"}}`
+
+const withoutCall = "batch: %s: got an answer in the format %s without a call, want one that calls a tool"
+
+// whatIsRead is what a batch may be, in words.
+func whatIsRead() string {
+	var formats []string
+	for _, f := range provider.Formats() {
+		formats = append(formats, f.String())
+	}
+	return fmt.Sprintf("lines such as %s, or what a provider sent (%s): an answer, a stream, or a message of the assistant", aCall, strings.Join(formats, ", "))
+}
 
 // isAnswer reports whether a text is what a provider sent as a whole: a stream of
 // events, or JSON that is no object in one line.
@@ -169,29 +186,31 @@ func isAnswer(text string) bool {
 }
 
 // parseLine reads a line: a call, or what a provider sent, whose members are others.
-func parseLine(line string) ([]tool.Call, error) {
+func parseLine(line string) ([]tool.Call, provider.Format, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal([]byte(line), &fields) == nil {
 		for _, key := range []string{"type", "role", "object", "choices", "tool_calls", "candidates", "parts", "functionCall", "output", "content", "error"} {
 			if _, ok := fields[key]; ok {
-				calls, _, err := provider.Read([]byte(line))
-				return calls, err
+				return provider.Read([]byte(line))
 			}
 		}
 	}
 	c, err := parseCall(line)
-	return []tool.Call{c}, err
+	return []tool.Call{c}, nil, err
 }
 
 // parseCall reads one line. What stands there twice, or is not known, is refused.
 func parseCall(line string) (c tool.Call, err error) {
 	var fields map[string]json.RawMessage
 	if err := schema.Decode(strings.TrimSpace(line), &fields); err != nil {
+		if !json.Valid([]byte(line)) {
+			err = fmt.Errorf("got %s, want JSON: %w", terminal.Brief(line, 40), err)
+		}
 		return c, err
 	}
 	for key := range fields {
 		if !slices.Contains([]string{"id", "name", "input"}, key) {
-			return c, fmt.Errorf("got %q, want id, name and input", key)
+			return c, fmt.Errorf("got %q, want id, name and input", terminal.Brief(key, 40))
 		}
 	}
 	for key, to := range map[string]*string{"id": &c.ID, "name": &c.Name} {

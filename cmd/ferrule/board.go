@@ -78,14 +78,46 @@ const (
 // board makes one. passes says that what calls print is passed on.
 func (p *program) board(passes, quiet bool) *board {
 	b := &board{
-		p: p, shows: terminal.Is(p.stderr) && !quiet, passes: passes, quiet: quiet,
+		p: p, shows: terminal.Is(p.stderr) && !quiet && !p.dumb(), passes: passes, quiet: quiet,
 		asked: make(chan question, maxAsked), over: make(map[int]bool), stop: make(chan struct{}),
 	}
 	b.changed.L = &b.mu
 	if b.shows {
+		b.hush()
 		b.stopped.Go(b.turn)
 	}
 	return b
+}
+
+// hush has keys not be shown among the lines.
+func (b *board) hush() {
+	if b.shows {
+		b.p.hush.begin(b.p.stdin)
+	}
+}
+
+// silence is a terminal that does not show what is typed. The zero value shows it. It is
+// safe for concurrent use.
+type silence struct {
+	mu   sync.Mutex
+	undo func() // nil: it is shown
+}
+
+func (s *silence) begin(in any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.undo == nil {
+		s.undo = terminal.Silence(in)
+	}
+}
+
+func (s *silence) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.undo != nil {
+		s.undo()
+		s.undo = nil
+	}
 }
 
 // turn draws the lines again and again.
@@ -111,8 +143,14 @@ func (b *board) turn() {
 func (b *board) hide() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.makeWay()
+}
+
+// makeWay takes the lines away, and has keys be shown again.
+func (b *board) makeWay() {
 	b.erase()
 	b.away = true
+	b.p.hush.end()
 }
 
 // close ends the board.
@@ -127,8 +165,7 @@ func (b *board) close() {
 func (b *board) leave() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.erase()
-	b.away = true
+	b.makeWay()
 	wait := new(held)
 	b.p.out.wait, b.p.errs.wait = wait, wait
 }
@@ -141,18 +178,19 @@ func (b *board) comeBack() {
 	for _, h := range wait.list {
 		h.to.control(h.text)
 	}
+	b.hush()
 }
 
 // yield takes the lines away while f has the screen, and prints on it.
 func (b *board) yield(f func()) {
 	b.mu.Lock()
-	b.erase()
-	b.away = true
+	b.makeWay()
 	b.mu.Unlock()
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.away = false
+		b.hush()
 	}()
 	f()
 }

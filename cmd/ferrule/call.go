@@ -84,7 +84,10 @@ returned an error.`,
 }
 
 // talks reports whether somebody at a terminal can be asked.
-func (p *program) talks() bool { return terminal.Is(p.stdin) && terminal.Is(p.stdout) && !p.json }
+func (p *program) talks() bool { return p.writes() && !p.dumb() }
+
+// writes reports whether somebody sits there who can write a line.
+func (p *program) writes() bool { return terminal.Is(p.stdin) && terminal.Is(p.stdout) && !p.json }
 
 // inputOf are the arguments of a call: a text, standard input or a file.
 func (p *program) inputOf(ctx context.Context, args []string) (string, error) {

@@ -46,10 +46,12 @@ func readingOf(path string) reading {
 }
 
 // tellChanged says once that the configuration is another than it was: what runs goes
-// on with that. A file is looked at twice, as who writes it may not be done.
-func tellChanged(ctx context.Context, was reading, tell func(line string)) {
+// on with that. A file is looked at twice, as who writes it may not be done. Had is what
+// runs: the console writes the file, too, and goes on with what it wrote.
+func tellChanged(ctx context.Context, had func() reading, tell func(line string)) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	was := had()
 	for last, seen := was, was; ; {
 		select {
 		case <-ctx.Done():
@@ -58,7 +60,7 @@ func tellChanged(ctx context.Context, was reading, tell func(line string)) {
 		}
 		now := readingOf(was.path)
 		if now == last && now != seen {
-			if was.differs(now) {
+			if had().differs(now) {
 				tell(fmt.Sprintf("%s has changed: what was read at the start counts until this is started again", filepath.Base(was.path)))
 				return
 			}

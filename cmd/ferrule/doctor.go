@@ -222,6 +222,8 @@ func (p *program) examineTerminal() finding {
 	switch {
 	case !terminal.Is(p.stdin) || !terminal.Is(p.stdout):
 		return finding{"terminal", "missing", "not a terminal: `ferrule approvals --watch` needs one"}
+	case p.dumb():
+		return finding{"terminal", "missing", "TERM is dumb: `ferrule approvals --watch` needs one that a screen can be drawn on"}
 	case p.env("NO_COLOR") != "":
 		return finding{"terminal", "ok", p.env("TERM") + ", without colours (NO_COLOR)"}
 	}

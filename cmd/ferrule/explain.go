@@ -177,7 +177,7 @@ func answering(r policy.Ruling, q *tool.Request, list []lasting) *lasting {
 		if g.Source != q.Source.Name { // soon: there may be thousands
 			continue
 		}
-		if g.Pin != "" && q.Tool != nil { // taken to be as it was
+		if g.Pin != "" { // taken to be as it was
 			pinned := q.Clone()
 			pinned.Tool.Pin = g.Pin
 			if g.Answers(&pinned, g.Definition) && !r.Overrules {
@@ -198,8 +198,8 @@ func (p *program) explainCall(c *config.Config, set *cedar.Set, q *tool.Request,
 	of := func(d tool.Decision, claims tool.Claims, mode policy.Mode) policy.Ruling {
 		return policy.Combine(policy.Case{
 			Name: q.Name, Claims: claims, Trust: q.Source.Trust, Person: true, Mode: mode, Workspace: c.Workspace, Protected: protected,
-			New: q.Tool != nil && q.Tool.New,
-		}, policy.Voice{By: policy.ByPolicy, Decision: d})
+			New: q.Tool.New,
+		}, policy.Voice{By: policy.ByPolicy, Decision: d}, policy.Voice{By: policy.ByApproval, Decision: policy.Approval(q.Tool, q.Source.Trust)})
 	}
 	r := of(said.Decision, q.Claims, policy.Mode(q.Mode))
 	e := explained{

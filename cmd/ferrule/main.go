@@ -38,7 +38,7 @@ func main() {
 	p := newProgram(sandbox.Enter()) // what isolates commands is this program, run again
 	ctx, interrupt := context.WithCancel(context.Background())
 	p.interrupt = interrupt
-	go heed(ctx, &p.heed, interrupt)
+	go heed(ctx, &p.heed, interrupt, p.hush.end)
 	os.Exit(p.run(ctx, os.Args[1:]))
 }
 
@@ -46,7 +46,8 @@ func main() {
 // ends it at once by the next. A command may take a Ctrl-C for itself before that.
 // Servers do not outlive it: see mcptool.Hub. Signals are never left to what they did
 // before, which is nothing where a script has started the program in the background.
-func heed(ctx context.Context, first *attention, interrupt func()) {
+// The last thing that it does is for the terminal.
+func heed(ctx context.Context, first *attention, interrupt, last func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	for taken := true; taken; {
@@ -60,6 +61,7 @@ func heed(ctx context.Context, first *attention, interrupt func()) {
 		}
 	}
 	<-signals
+	last()
 	os.Exit(statusInterrupted)
 }
 

@@ -130,7 +130,7 @@ func (p *program) serveStdio(cmd *cobra.Command, f *serving) error {
 		defer cancel()
 		tell := func(line string) { b.print(func() { p.complain("ferrule: " + line) }) }
 		telling.Go(func() { h.tellServers(ctx, tell) })
-		telling.Go(func() { tellChanged(ctx, was, tell) })
+		telling.Go(func() { tellChanged(ctx, func() reading { return was }, tell) })
 		return gateway.ServeStdio(ctx, p.stdin, p.stdout, tool.Caller{Attended: true})
 	})
 }

@@ -121,7 +121,7 @@ func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.out, format
 func (p *program) printLines(lines []terminal.Line) {
 	const gutter = 12
 	for _, l := range lines {
-		colour := l.Alarm && terminal.Is(p.stdout) && p.env("NO_COLOR") == ""
+		colour := l.Alarm && p.coloured(p.stdout)
 		if colour {
 			p.out.control("\x1b[1;31m")
 		}
@@ -134,6 +134,14 @@ func (p *program) printLines(lines []terminal.Line) {
 			p.out.control("\x1b[m")
 		}
 	}
+}
+
+// dumb reports whether the terminal takes nothing but text.
+func (p *program) dumb() bool { return p.env("TERM") == "dumb" }
+
+// coloured reports whether what is printed there may have colours.
+func (p *program) coloured(to any) bool {
+	return terminal.Is(to) && p.env("NO_COLOR") == "" && !p.dumb()
 }
 
 // printTable prints rows of cells, the first of them the titles. On a terminal no

@@ -70,15 +70,16 @@ func (p *program) asks(ctx context.Context, f performance, stop context.CancelCa
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		left := make(map[string]bool) // questions that somebody has left
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case q := <-f.board.asked:
-				if f.options.HandBack {
+				if f.options.HandBack || left[q.id] {
 					continue
 				}
-				if err := p.askHere(ctx, f, q); err != nil {
+				if err := p.askHere(ctx, f, left); err != nil {
 					stop(err)
 					return
 				}
@@ -106,8 +107,9 @@ func howAllowed(id string, words bool) string {
 func outlivePipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // askHere shows the questions of a session on the interactive screen until none
-// is left. Who leaves it before can answer elsewhere, or interrupt.
-func (p *program) askHere(ctx context.Context, f performance, asked question) error {
+// is left. Who leaves it before can answer elsewhere, or interrupt: what waits then is
+// put to left.
+func (p *program) askHere(ctx context.Context, f performance, left map[string]bool) error {
 	mine := func(ctx context.Context) ([]policy.Question, error) {
 		list, err := f.h.kept.Pending(ctx)
 		return slices.DeleteFunc(list, func(q policy.Question) bool { return q.Caller.Session != f.session }), err
@@ -140,8 +142,12 @@ func (p *program) askHere(ctx context.Context, f performance, asked question) er
 	case err != nil:
 		return fmt.Errorf("the question could not be shown: %w", err)
 	}
-	f.board.print(func() { p.sayWhere(asked) })
-	return nil
+	list, err := mine(ctx)
+	for _, q := range list {
+		left[q.ID] = true
+		f.board.print(func() { p.sayWhere(question{q.ID, q.Tool, q.Wants != ""}) })
+	}
+	return err
 }
 
 // statusOf is how the program ends for a result.

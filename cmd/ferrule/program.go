@@ -48,6 +48,7 @@ type program struct {
 	// once. Nil: nothing is done.
 	interrupt func()
 	heed      attention // what is done with Ctrl-C before that
+	hush      silence   // keys are not shown
 
 	out, errs *shown // stdout and stderr, for a person
 
@@ -136,6 +137,7 @@ it, and undoes what they did to files.`,
 	root.SetIn(p.stdin)
 	root.SetOut(p.out)
 	root.SetErr(p.errs)
+	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().StringVar(&p.home, "home", "", "where state is kept (default $FERRULE_HOME, else .ferrule in the workspace)")
 	root.PersistentFlags().StringVar(&p.config, "config", "", "configuration file (default ferrule.yaml, if there is one)")
 	root.AddCommand(p.initCommand(), p.doctorCommand(), p.toolsCommand(), p.searchCommand(), p.runCommand(), p.callCommand(), p.batchCommand(), p.undoCommand(), p.policyCommand(), p.approvalsCommand(), p.rulesCommand(), p.journalCommand(), p.auditCommand(), p.upCommand(), p.mcpCommand(), p.serversCommand(), p.pinsCommand(), p.trustCommand(), p.scanCommand(), p.flowCommand(), p.connectCommand(), p.disconnectCommand(), p.hookCommand(), p.versionCommand())
@@ -146,6 +148,17 @@ it, and undoes what they did to files.`,
 		}
 	}
 	return root
+}
+
+// flagError says of a value that is none what was wanted. The text of others is about Go.
+func flagError(_ *cobra.Command, err error) error {
+	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		want := map[string]string{"int": "a number", "bool": "true or false", "duration": "a time such as 30s or 24h"}[e.GetFlag().Value.Type()]
+		if want != "" {
+			return fmt.Errorf("--%s: got %q, want %s", e.GetFlag().Name, e.GetValue(), want)
+		}
+	}
+	return err
 }
 
 // group makes a command that has others below it say so when it stands alone.

@@ -186,14 +186,14 @@ func (p *program) revoke(ctx context.Context, c *config.Config, s *store.Store, 
 			return fmt.Errorf("rules: %s: %w", id, err)
 		}
 	}
-	if l.file == nil {
+	if l.stored != nil && l.file == nil {
 		return nil
 	}
 	text := "revoked the rule " + l.ID + ", " + l.Rule + ", of every session"
 	if reason != "" {
 		text += ": " + reason
 	}
-	if err := p.govern(ctx, s, l, text); err != nil {
+	if err := p.govern(ctx, s, l, text); err != nil || l.file == nil { // a process has it still, which was taken out of the file
 		return err
 	}
 	if err := config.RemoveAlways(p.fileOf(c), l.file[0]); err != nil && !errors.Is(err, policy.ErrNoGrant) {
@@ -225,21 +225,11 @@ something, whatever the old one was for, unless --second-key says so.`,
 		Args: exactly("ID", "RULE"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			return p.withRules(cmd.Context(), func(c *config.Config, s *store.Store, list []lasting) error {
-				rule, err := policy.ParseRule(args[1], c.Workspace)
-				if err == nil {
-					err = config.Lasts(rule, second)
-				}
-				if err != nil {
-					return usage("rules edit: %q: %w", args[1], err)
-				}
 				l, err := byPrefix(list, args[0], "rules", sure, func(l lasting) string { return l.ID })
 				if err != nil {
 					return err
 				}
-				if l.grant.Pin != "" {
-					return usage("rules edit: %s is for one tool as it was shown: revoke it, or answer anew: ferrule trust %s", l.ID, l.Source)
-				}
-				g, err := p.replace(cmd.Context(), c, s, l, rule, second)
+				g, err := p.edit(cmd.Context(), c, s, l, args[1], second)
 				if err != nil {
 					return err
 				}
@@ -253,6 +243,21 @@ something, whatever the old one was for, unless --second-key says so.`,
 	}
 	cmd.Flags().BoolVar(&second, "second-key", false, "the second key: it is also for calls that may destroy something")
 	return cmd
+}
+
+// edit puts another rule, as somebody wrote it, in the place of one.
+func (p *program) edit(ctx context.Context, c *config.Config, s *store.Store, l lasting, text string, second bool) (g policy.Grant, err error) {
+	rule, err := policy.ParseRule(text, c.Workspace)
+	if err == nil {
+		err = config.Lasts(rule, second)
+	}
+	switch {
+	case err != nil:
+		return g, usage("rules edit: %q: %w", text, err)
+	case l.grant.Pin != "":
+		return g, usage("rules edit: %s is for one tool as it was shown: revoke it, or answer anew: ferrule trust %s", l.ID, l.Source)
+	}
+	return p.replace(ctx, c, s, l, rule, second)
 }
 
 // replace takes the old rule back first: where it ends between the two, less is

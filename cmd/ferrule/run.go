@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -125,6 +127,8 @@ func (p *program) runAgent(cmd *cobra.Command, f *agentRun, args []string) error
 	}
 	if f.model != "" || f.base != "" {
 		kept.Model, kept.BaseURL = cmp.Or(f.model, kept.Model), f.base
+	} else if err := p.asksElsewhere(kept); err != nil {
+		return err
 	}
 	kept.Model = cmp.Or(kept.Model, p.env("FERRULE_MODEL"))
 	model, err := p.modelOf(kept)
@@ -200,7 +204,7 @@ func (p *program) play(cmd *cobra.Command, f *agentRun, r *runs, kept *keptRun, 
 	}
 	return p.with(ctx, o, func(h *host) error {
 		a := &agent.Agent{
-			Runtime: h.rt, Model: model, System: kept.System, Budget: agent.Budget{Turns: f.turns},
+			Runtime: h.rt, Model: model, Use: kept.name(), System: kept.System, Budget: agent.Budget{Turns: f.turns},
 			Caller: tool.Caller{Session: kept.Session, Client: client, Attended: true},
 		}
 		s := &stage{p: p, b: b, lays: b.shows && terminal.Is(p.stdout), dry: o.mode == string(policy.ModeDryRun), began: time.Now()}
@@ -219,7 +223,7 @@ func (p *program) play(cmd *cobra.Command, f *agentRun, r *runs, kept *keptRun, 
 				}
 			}
 			b.hide()
-			return p.runOver(s, kept.Session, why, err)
+			return p.runOver(s, kept, why, err)
 		}
 	})
 }
@@ -281,7 +285,7 @@ func (p *program) live(ctx context.Context, h *host, s *stage, live *agent.Live,
 // nextWords are what somebody at the terminal says after an interrupt; "": nothing, or
 // nobody is there.
 func (p *program) nextWords(ctx context.Context, b *board) string {
-	if !p.talks() {
+	if !p.writes() {
 		return ""
 	}
 	var said string
@@ -293,10 +297,29 @@ func (p *program) nextWords(ctx context.Context, b *board) string {
 		case <-ctx.Done():
 			p.printf("\n")
 		case text := <-line:
-			said = strings.TrimSpace(text)
+			said = typed(text)
 		}
 	})
 	return said
+}
+
+// escapes are what keys without a letter send: an arrow, a function key.
+var escapes = regexp.MustCompile(`\x1b(\[[0-?]*[ -/]*[@-~]|O[ -~]|.)?`)
+
+// typed is a line as somebody meant it, who has no more than backspace to mend it.
+func typed(line string) string {
+	var text []rune
+	for _, c := range escapes.ReplaceAllString(strings.ToValidUTF8(line, ""), "") {
+		switch {
+		case c == '\b' || c == 0x7f:
+			text = text[:max(len(text)-1, 0)]
+		case c == '\t':
+			text = append(text, ' ')
+		case !unicode.IsControl(c):
+			text = append(text, c)
+		}
+	}
+	return strings.TrimSpace(string(text))
 }
 
 // oneLine reads one line, and not a byte more: the keys behind it may be for a screen.
@@ -313,10 +336,10 @@ func (p *program) oneLine() string {
 }
 
 // runOver says how it ended, and how to go on.
-func (p *program) runOver(s *stage, name string, why agent.Why, err error) error {
-	again := fmt.Sprintf("ferrule run --resume %s", name)
+func (p *program) runOver(s *stage, k *keptRun, why agent.Why, err error) error {
+	again := fmt.Sprintf("ferrule run --resume %s", k.Session)
 	if !p.json {
-		s.sum(name)
+		s.sum(k.Session)
 	}
 	switch {
 	case s.unkept != nil:
@@ -329,7 +352,7 @@ func (p *program) runOver(s *stage, name string, why agent.Why, err error) error
 		if _, ended := errors.AsType[*tool.Error](err); ended {
 			code = statusToolFailed
 		}
-		return &status{code, fmt.Errorf("%w\nIt is kept: `%s` tries again", err, again)}
+		return &status{code, fmt.Errorf("%w\n%s", err, k.helps(err, again))}
 	case s.unprinted != nil:
 		return fmt.Errorf("the run is over (%s) and kept, but not all of it could be printed: %w", why, s.unprinted)
 	case why == agent.Done:
@@ -338,11 +361,13 @@ func (p *program) runOver(s *stage, name string, why agent.Why, err error) error
 		}
 		return nil
 	}
+	if why == agent.Exhausted { // ferrule run has no other limit
+		return &status{statusFailed, fmt.Errorf("it reached its limit of %s\nIt is kept: `%s --turns %d` goes on where it is, and `%[2]s \"…\"` with what you say", s.why, again, 2*k.Run.Turns)}
+	}
 	text := map[agent.Why]string{
-		agent.Exhausted: "it reached a limit",
-		agent.CutShort:  "the model's answer reached its limit of tokens",
-		agent.Declined:  "the model refused",
-		agent.Waiting:   "a call waits for an answer",
+		agent.CutShort: "the model's answer reached its limit of tokens",
+		agent.Declined: "the model refused",
+		agent.Waiting:  "a call waits for an answer",
 	}[why]
 	return &status{statusFailed, fmt.Errorf("%s%s\nIt is kept: `%s \"…\"` goes on", cmp.Or(text, string(why)), prefixed(": ", s.why), again)}
 }

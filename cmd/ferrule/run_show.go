@@ -52,11 +52,12 @@ type job struct {
 	title, args string
 	row         int
 	silent      bool
+	before      bool // it does not run: it is done already
 }
 
 // colour is a text in a colour, where there are some.
 func (s *stage) colour(code, text string) string {
-	if !terminal.Is(s.p.stderr) || s.p.env("NO_COLOR") != "" || text == "" {
+	if text == "" || !s.p.coloured(s.p.stderr) {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[m"
@@ -89,8 +90,15 @@ func (s *stage) show(e agent.Event) {
 		s.endText()
 		s.drop(id)
 		s.start(id, s.title(e, ""), arguments(e.Call.Input), e.Silent)
+	case agent.Changed:
+		s.amend(id, e)
 	case agent.Started:
 		s.restart(id, e)
+	case agent.Joined:
+		s.known(id, e)
+		c := s.calls[id]
+		c.before = true
+		s.calls[id] = c
 	case agent.Updated:
 		s.hear(id, e.Update)
 	case agent.Waits:
@@ -142,17 +150,33 @@ func (s *stage) start(id, title, args string, silent bool) {
 		s.remove(old.row)
 	}
 	s.next++
-	s.calls[id] = job{title, args, s.next, silent}
+	s.calls[id] = job{title: title, args: args, row: s.next, silent: silent}
 	if !silent {
 		s.b.rows = append(s.b.rows, &row{index: s.next, name: title, args: args, began: time.Now()})
 	}
 }
 
-// restart is a call that begins to run: its time counts from now on.
-func (s *stage) restart(id string, e agent.Event) {
-	if _, known := s.calls[id]; !known { // of a run that goes on, or of a tool that calls
+// known makes sure that a call has a line: one of a tool that calls has none yet.
+func (s *stage) known(id string, e agent.Event) {
+	if _, known := s.calls[id]; !known {
 		s.start(id, s.title(e, ""), "", e.Silent)
 	}
+}
+
+// amend is a call that has other arguments now.
+func (s *stage) amend(id string, e agent.Event) {
+	s.known(id, e)
+	c := s.calls[id]
+	c.args = arguments(e.Call.Input)
+	s.calls[id] = c
+	if r := s.b.row(c.row); r != nil {
+		r.args = c.args
+	}
+}
+
+// restart is a call that begins to run: its time counts from now on.
+func (s *stage) restart(id string, e agent.Event) {
+	s.known(id, e)
 	if r := s.b.row(s.calls[id].row); r != nil {
 		r.began, r.message = time.Now(), ""
 	}
@@ -205,7 +229,10 @@ func (s *stage) end(id string, e agent.Event) {
 		c = job{title: s.title(e, ""), silent: e.Silent}
 	}
 	s.drop(id)
-	if s.count++; c.silent {
+	if !c.before {
+		s.count++
+	}
+	if c.silent {
 		return
 	}
 	s.endText()
@@ -223,7 +250,12 @@ func (s *stage) end(id string, e agent.Event) {
 			how += ", " + sizeOf(len(text))
 		}
 	}
-	if s.dry && e.Failure == "" {
+	switch {
+	case c.before && e.Failure == "":
+		mark, how = "·", ", done before"
+	case c.before:
+		how += ", done before"
+	case s.dry && e.Failure == "":
 		mark, how = "·", ", not run"
 	}
 	plain := terminal.Visible(c.title) + how

@@ -51,7 +51,7 @@ func TestForeign(t *testing.T) {
 		rapid.SampledFrom([]string{"", "a", "\x1b[2J", "a=\x1b]0;title\a", "\u009b2J", "\r\nferrule: done\n", "\u202e", "\x9b31m", "\x7f\b\b", "\u05d0. \u05d1 1", strings.Repeat("long ", 30)}),
 		rapid.String(),
 	)
-	kinds := []agent.Kind{agent.Called, agent.Called, agent.Ended, agent.Asking, agent.Said, agent.Refused, agent.Thought, agent.Writing, agent.Called, agent.Started, agent.Updated, agent.Waits, agent.Answered, agent.Ended, agent.Aside, agent.Turned, agent.Noted}
+	kinds := []agent.Kind{agent.Called, agent.Called, agent.Ended, agent.Asking, agent.Said, agent.Refused, agent.Thought, agent.Writing, agent.Called, agent.Changed, agent.Started, agent.Updated, agent.Waits, agent.Answered, agent.Joined, agent.Ended, agent.Aside, agent.Turned, agent.Noted}
 	rapid.Check(t, func(t *rapid.T) {
 		var out bytes.Buffer
 		p := &program{out: &shown{to: &out}, errs: &shown{to: &out}, stderr: &out, stdout: &out}
@@ -97,6 +97,58 @@ func objectOf(t *rapid.T, fields map[string]any) json.RawMessage {
 		t.Fatal(err)
 	}
 	return text
+}
+
+func TestTyped(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		" as it is ":               "as it is",
+		"a\x1b[Db\x1b[1;5C\x1bOHc": "abc",
+		"abx\x7f\bc":               "ac",
+		"\x7f":                     "",
+		"a\tb\x00\x1b":             "a b",
+		"wörld\xff\u009b":          "wörld",
+	} {
+		if got := typed(line); got != want {
+			t.Errorf("%q: got %q, want %q", line, got, want)
+		}
+	}
+}
+
+// The line of a call says what became of it, and with which arguments.
+func TestCallLine(t *testing.T) {
+	t.Parallel()
+	ended := agent.Event{Kind: agent.Ended, Result: &provider.Result{Content: []tool.Content{tool.Text("ok")}}}
+	failed := ended
+	failed.Failure = tool.Failed
+	for _, tt := range []struct {
+		name   string
+		events []agent.Event
+		want   string
+	}{
+		{"P5 it ran with what a person changed", []agent.Event{{Kind: agent.Changed, Text: "a person", Call: &tool.Call{Input: json.RawMessage(`{"to":"eve"}`)}}, {Kind: agent.Started}, ended}, "✓ send, 2 bytes  eve\n"},
+		{"A4 it is done already", []agent.Event{{Kind: agent.Joined}, ended}, "· send, done before  bob\n"},
+		{"A4 it has failed before", []agent.Event{{Kind: agent.Joined}, failed}, "✗ send failed, done before  bob\n  │ ok\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			p := &program{out: &shown{to: &out}, errs: &shown{to: &out}, stderr: &out, stdout: &out}
+			s := &stage{p: p, b: &board{p: p}}
+			s.show(agent.Event{Kind: agent.Called, Call: &tool.Call{ID: "1", Name: "send", Input: json.RawMessage(`{"to":"bob"}`)}})
+			for _, e := range tt.events {
+				call := tool.Call{ID: "1", Name: "send"}
+				if e.Call != nil {
+					call.Input = e.Call.Input
+				}
+				e.Call = &call
+				s.show(e)
+			}
+			if out.String() != tt.want {
+				t.Errorf("got %q, want %q", out.String(), tt.want)
+			}
+		})
+	}
 }
 
 func TestSizeOf(t *testing.T) {

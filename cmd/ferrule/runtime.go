@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ferrule-dev/ferrule"
@@ -168,10 +169,7 @@ func (p *program) state(ctx context.Context, h *host, looks bool) (dir string, e
 	h.atEnd(func(context.Context) error { return blobs.Close() })
 	h.kept = &kept{Store: s}
 	for _, a := range c.Policy.Always {
-		g := a.Grant(c.Workspace)
-		g.Caller.Principal = cmp.Or(g.Caller.Principal, localUser)
-		g.ID = g.Name()
-		h.kept.always = append(h.kept.always, g)
+		h.kept.always = append(h.kept.always, answers(a.Grant(c.Workspace)))
 	}
 	rt := h.rt
 	rt.Inbox, rt.Ledger, rt.Journal, rt.Log, rt.Blobs = h.kept, h.kept, h.kept, h.kept, blobs
@@ -245,7 +243,30 @@ func (h *host) session(name, run string) *ferrule.Session {
 // that are in it: they answer as long as they stand there.
 type kept struct {
 	*store.Store
+
+	mu     sync.Mutex
 	always []policy.Grant // each with its ID
+}
+
+// answers is a rule of the configuration as a runtime asks for it: with a principal.
+func answers(g policy.Grant) policy.Grant {
+	g.Caller.Principal = cmp.Or(g.Caller.Principal, localUser)
+	g.ID = g.Name()
+	return g
+}
+
+// standing are the rules of the configuration that answer.
+func (k *kept) standing() []policy.Grant {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.always)
+}
+
+// exchange has a rule of the configuration answer no more, and others in its place.
+func (k *kept) exchange(id string, others ...policy.Grant) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.always = append(slices.DeleteFunc(k.always, func(g policy.Grant) bool { return g.ID == id }), others...)
 }
 
 // Grants lists the rules of the store, then those of the configuration.
@@ -254,7 +275,7 @@ func (k *kept) Grants(ctx context.Context, of policy.Asker, tools ...policy.Gran
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range k.always {
+	for _, g := range k.standing() {
 		named := func(o policy.Grant) bool { return o.ID == g.ID }
 		if (of == policy.Asker{} || g.For(of)) && (len(tools) == 0 || slices.ContainsFunc(tools, g.About)) && !slices.ContainsFunc(list, named) {
 			list = append(list, g)

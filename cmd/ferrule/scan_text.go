@@ -231,7 +231,7 @@ func (o *place) in(name string) string {
 // printPlaces prints each place with what stands there, those in one another
 // together.
 func (p *program) printPlaces(name string, t *texts) {
-	colour := terminal.Is(p.stdout) && p.env("NO_COLOR") == ""
+	colour := p.coloured(p.stdout)
 	for i := range t.places {
 		one := &t.places[i]
 		p.printf("%s\n", one.in(name))

@@ -10,7 +10,6 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/ferrule-dev/ferrule"
 	"github.com/ferrule-dev/ferrule/internal/config"
@@ -74,12 +73,6 @@ select: is none.`,
 	}
 	cmd.Flags().IntVar(&limit, "limit", limit, "how many to show")
 	cmd.Flags().BoolVar(&builtin, "builtin", false, "look also through the program's own tools beside those of servers")
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok && e.GetFlag().Name == "limit" {
-			return fmt.Errorf("--limit: got %q, want a number", e.GetValue())
-		}
-		return err
-	})
 	p.jsonFlag(cmd)
 	return cmd
 }

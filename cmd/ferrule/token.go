@@ -17,11 +17,15 @@ import (
 
 // localToken is the token of the local user, which is made once and kept in the
 // state directory, where nobody else can come.
-func localToken(state string) (string, error) { return tokenIn(state, os.Link) }
+func localToken(state string) (string, error) { return tokenIn(state, "token", os.Link) }
+
+// consoleKey opens the console. It is another one: who calls tools must not be able to
+// allow them.
+func consoleKey(state string) (string, error) { return tokenIn(state, "console-key", os.Link) }
 
 // tokenIn makes the token whole with a hard link, which not every file system has.
-func tokenIn(state string, link func(from, to string) error) (string, error) {
-	path := filepath.Join(state, "token")
+func tokenIn(state, name string, link func(from, to string) error) (string, error) {
+	path := filepath.Join(state, name)
 	token, err := readToken(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return token, err

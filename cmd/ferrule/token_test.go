@@ -19,11 +19,11 @@ func TestLocalToken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			token, err := tokenIn(dir, link)
+			token, err := tokenIn(dir, "token", link)
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := tokenIn(dir, link)
+			again, err := tokenIn(dir, "token", link)
 			kept, read := readToken(filepath.Join(dir, "token"))
 			if err != nil || read != nil || again != token || kept != token {
 				t.Errorf("got %q, %v, then %q, %v, kept %q, want the same", token, err, again, read, kept)

@@ -112,13 +112,23 @@ func (h *host) listed(t ferrule.Resolved) listed {
 // beforehand is what becomes of every call of a tool by the rules, and which rule
 // says so; "": that depends on the call.
 func (h *host) beforehand(t ferrule.Resolved) (verdict, rule string) {
+	ruling, ok := h.ruled(t)
+	if !ok {
+		return "", ""
+	}
+	return ruling.Verdict.String(), ruling.Rule
+}
+
+// ruled is what becomes of every call of a tool by the rules; false: that depends on the
+// call.
+func (h *host) ruled(t ferrule.Resolved) (policy.Ruling, bool) {
 	r := &tool.Request{
 		Caller: tool.Caller{Principal: localUser, Client: client}, Source: t.Source, Tool: &t.Info, Name: t.Name, CalledAs: t.Name,
 		Claims: t.Claims, Varies: t.Varies, Mode: string(h.rt.Mode),
 	}
 	said, ok := h.rt.Policy.Fixed(r)
 	if !ok {
-		return "", ""
+		return policy.Ruling{}, false
 	}
 	of := func(c tool.Claims) policy.Ruling {
 		return policy.Combine(policy.Case{
@@ -126,15 +136,14 @@ func (h *host) beforehand(t ferrule.Resolved) (verdict, rule string) {
 		}, policy.Voice{By: policy.ByPolicy, Decision: said}, policy.Voice{By: policy.ByApproval, Decision: policy.Approval(&t.Info, t.Source.Trust)})
 	}
 	if !t.Varies {
-		ruling := of(t.Claims)
-		return ruling.Verdict.String(), ruling.Rule
+		return of(t.Claims), true
 	}
 	// Of the most and the least that a call can claim.
 	most, least := of(tool.Claims{ReadOnly: true, Local: true, Reversible: true, Idempotent: true, Touches: []tool.Access{}}), of(tool.Claims{})
 	if most.Verdict != least.Verdict {
-		return "", ""
+		return policy.Ruling{}, false
 	}
-	return least.Verdict.String(), least.Rule
+	return least, true
 }
 
 // orByArguments is a word of a list.

@@ -17,6 +17,8 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
+	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/internal/terminal"
 	"github.com/ferrule-dev/ferrule/store"
 	"github.com/ferrule-dev/ferrule/undo"
@@ -61,6 +63,11 @@ func (p *program) history(ctx context.Context) (*undo.History, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.historyOf(ctx, c)
+}
+
+// historyOf is history, as a configuration has it.
+func (p *program) historyOf(ctx context.Context, c *config.Config) (*undo.History, error) {
 	if err := store.Closed(p.homeOf(c)); err != nil {
 		return nil, err
 	}
@@ -77,8 +84,14 @@ func (p *program) changes(ctx context.Context) (*undo.History, []undo.Entry, err
 	if h == nil || err != nil {
 		return nil, nil, err
 	}
+	list, err := changesOf(ctx, h)
+	return h, list, err
+}
+
+// changesOf are those of a history that came to pass, newest first.
+func changesOf(ctx context.Context, h *undo.History) ([]undo.Entry, error) {
 	list, err := h.List(ctx)
-	return h, slices.DeleteFunc(list, func(e undo.Entry) bool { return e.Outcome == undo.Failed }), err
+	return slices.DeleteFunc(list, func(e undo.Entry) bool { return e.Outcome == undo.Failed }), err
 }
 
 func (p *program) undo(cmd *cobra.Command, f *undoing, ids []string) error {
@@ -187,9 +200,10 @@ type undone struct {
 func (p *program) restore(ctx context.Context, h *undo.History, list []undo.Entry, f *undoing) error {
 	all := []undone{}
 	failed := 0
+	var back []reversal
 	for i, e := range list {
 		if err := ctx.Err(); err != nil {
-			return err
+			return errors.Join(err, p.recordUndone(context.WithoutCancel(ctx), back))
 		}
 		u := undone{ID: e.ID, Path: e.Path()}
 		if f.dry {
@@ -203,6 +217,7 @@ func (p *program) restore(ctx context.Context, h *undo.History, list []undo.Entr
 			u.Force = !f.force && u.What != "" && e.Left.Digest != now.digest
 		} else if by, err := h.Restore(ctx, e.ID, f.force); err == nil {
 			u.By, u.What = by.ID, by.What()
+			back = append(back, reversal{e, by})
 		} else if !errors.Is(err, undo.ErrAsItWas) {
 			u.Error = whyNot(err)
 			failed++
@@ -212,6 +227,9 @@ func (p *program) restore(ctx context.Context, h *undo.History, list []undo.Entr
 			p.printUndone(u, f.dry)
 		}
 	}
+	if err := p.recordUndone(ctx, back); err != nil {
+		return err
+	}
 	if p.json {
 		if err := p.printJSON(all); err != nil {
 			return err
@@ -219,6 +237,34 @@ func (p *program) restore(ctx context.Context, h *undo.History, list []undo.Entr
 	}
 	if failed > 0 {
 		return fmt.Errorf("undo: %d of %d could not be undone", failed, len(list))
+	}
+	return nil
+}
+
+// reversal is a change, and the one that has undone it.
+type reversal struct{ change, by undo.Entry }
+
+// recordUndone puts on the record what was put back.
+func (p *program) recordUndone(ctx context.Context, all []reversal) error {
+	if len(all) == 0 {
+		return nil
+	}
+	return p.withRecord(ctx, func(s *store.Store) error {
+		return p.noteUndone(s, all...)
+	})
+}
+
+// noteUndone puts on the record that somebody put files back.
+func (p *program) noteUndone(log audit.Log, all ...reversal) error {
+	for _, b := range all {
+		e := b.change
+		text := fmt.Sprintf("undo of %s by undo %s, which %s %s", e.ID, b.by.ID, b.by.What(), e.Path())
+		if e.Call != "" {
+			text += ", as it was before call " + e.Call
+		}
+		if _, err := log.Append(audit.Event{Kind: audit.Governed, Time: p.now(), Session: e.Session, Name: e.Tool, By: p.user(), Text: text}); err != nil {
+			return fmt.Errorf("undo: it is done, but not on the record: %w", err)
+		}
 	}
 	return nil
 }
@@ -270,10 +316,17 @@ func asItIs(h *undo.History, path string, before []undo.Entry) (content, error) 
 			return contentOf(h, e.Was)
 		}
 	}
-	f, err := os.Open(path)
+	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return content{}, nil
 	}
+	if err != nil {
+		return content{}, err
+	}
+	if !info.Mode().IsRegular() { // a link leads elsewhere, and to open a pipe could take forever
+		return content{}, errors.New("it is no file any more, and is left as it is")
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return content{}, err
 	}

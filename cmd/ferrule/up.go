@@ -20,6 +20,7 @@ import (
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/internal/terminal"
+	"github.com/ferrule-dev/ferrule/internal/web"
 	"github.com/ferrule-dev/ferrule/mcptool"
 )
 
@@ -52,7 +53,8 @@ address, and every call passes the rules. It needs no configuration. The workspa
 DIR, else the current folder. Where there is no server, the program's own tools are
 served; --builtin, or the key tools in ferrule.yaml, serves them beside servers.
 
-On a terminal questions are put here; elsewhere they wait for ` + "`ferrule approvals`" + `.
+The console, whose link is printed, shows what happens and takes answers in a browser. On
+a terminal questions are put here too; elsewhere they wait for ` + "`ferrule approvals`" + `.
 Ctrl-C lets calls that run end, for 10 s at most; a second one ends it at once.`,
 		Example: `  ferrule up
   ferrule up ~/project --builtin
@@ -117,12 +119,15 @@ func (p *program) up(ctx context.Context, f *upping) error {
 	b := p.board(false, true)
 	defer b.close()
 	log := f.log(b)
-	o := hosting{servers: true, serves: true, builtin: f.builtin, log: log}
-	if !p.talks() {
-		o.observe = func(e audit.Event) { p.tellAsked(b, e) }
-	}
+	pages := new(web.Console)
+	o := hosting{servers: true, serves: true, builtin: f.builtin, log: log, observe: func(e audit.Event) {
+		pages.Observe(e)
+		if !p.talks() {
+			p.tellAsked(b, e)
+		}
+	}}
 	return p.with(ctx, o, func(h *host) error {
-		d := &door{p: p, h: h, board: b, listen: l, ln: ln, keys: keys, gateway: f.gateway(h, log), log: log, was: was}
+		d := &door{p: p, h: h, board: b, listen: l, ln: ln, keys: keys, gateway: f.gateway(h, log), pages: pages, log: log, was: was}
 		return d.serve(ctx)
 	})
 }
@@ -160,13 +165,18 @@ type door struct {
 	ln      net.Listener
 	keys    *tls.Config // nil: it is not encrypted
 	gateway *mcptool.Gateway
+	pages   *web.Console
+	trials  trials
+	looked  looks
 	log     *slog.Logger
-	was     reading // the configuration at the start
-	token   string  // of the local user; "": none is wanted
+	token   string // of the local user; "": none is wanted
+
+	mu  sync.Mutex // held while the console changes rules
+	was reading    // the configuration at the start
 }
 
 func (d *door) serve(ctx context.Context) error {
-	how := mcptool.HTTP{Open: d.listen.Open, Hosts: d.hosts(), Attended: d.p.talks()}
+	how := mcptool.HTTP{Open: d.listen.Open, Hosts: d.hosts(), Attended: true} // by the console
 	if !d.listen.Open {
 		token, err := localToken(d.p.homeOf(d.h.config))
 		if err != nil {
@@ -177,11 +187,12 @@ func (d *door) serve(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := d.console(d.pages); err != nil {
+		return err
+	}
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, d.gateway.Handler(how))
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "there is nothing here: MCP is served at "+mcpPath, http.StatusNotFound)
-	})
+	mux.Handle("/", d.pages)
 	server := &http.Server{
 		Handler: mux, TLSConfig: d.keys, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog:    slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
@@ -209,10 +220,13 @@ func (d *door) attend(ctx context.Context, served <-chan error) error {
 	defer cancel()
 	var telling sync.WaitGroup
 	telling.Go(func() {
-		d.h.tellServers(ctx, func(line string) { d.board.print(func() { d.p.printf("%s\n", line) }) })
+		d.h.tellServers(ctx, func(line string) {
+			d.pages.Changed()
+			d.board.print(func() { d.p.printf("%s\n", line) })
+		})
 	})
 	telling.Go(func() {
-		tellChanged(ctx, d.was, func(line string) { d.board.print(func() { d.p.complain("ferrule: " + line) }) })
+		tellChanged(ctx, d.had, func(line string) { d.board.print(func() { d.p.complain("ferrule: " + line) }) })
 	})
 	asked := make(chan error, 1)
 	go func() { asked <- d.ask(ctx) }()
@@ -243,13 +257,16 @@ func (d *door) stop(ctx context.Context, server *http.Server) error {
 		d.p.complain("ferrule: stopping: calls that run are finished; Ctrl-C once more ends at once")
 	})
 	ctx = context.WithoutCancel(ctx)
+	d.pages.Close()
 	answering, cut := context.WithTimeout(ctx, finishing+lastWords)
 	defer cut()
 	over := make(chan error, 1)
 	go func() { over <- server.Shutdown(answering) }()
 	ctx, cancel := context.WithTimeout(ctx, finishing)
 	defer cancel()
-	err := d.gateway.Close(ctx)
+	tried := make(chan error, 1)
+	go func() { tried <- d.trials.close(ctx) }()
+	err := errors.Join(d.gateway.Close(ctx), <-tried)
 	if late := <-over; late != nil {
 		err = errors.Join(err, server.Close())
 	}
@@ -272,11 +289,14 @@ func (d *door) hosts() []string {
 }
 
 // url is where clients find it.
-func (d *door) url() string {
+func (d *door) url() string { return d.root() + mcpPath }
+
+// root is the address, without a path.
+func (d *door) root() string {
 	host, _, _ := net.SplitHostPort(d.listen.Where())
 	_, port, err := net.SplitHostPort(d.ln.Addr().String())
 	if err != nil {
-		return d.ln.Addr().String()
+		return d.ln.Addr().String() // which never happens
 	}
 	ip, bad := netip.ParseAddr(host)
 	switch {
@@ -290,5 +310,5 @@ func (d *door) url() string {
 	if d.listen.Cert != "" {
 		scheme = "https"
 	}
-	return scheme + "://" + net.JoinHostPort(host, port) + mcpPath
+	return scheme + "://" + net.JoinHostPort(host, port)
 }

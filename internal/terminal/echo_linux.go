@@ -1,0 +1,6 @@
+package terminal
+
+import "golang.org/x/sys/unix"
+
+// Setting forgets what was typed and not read.
+const getTermios, setTermios = unix.TCGETS, unix.TCSETSF
