@@ -5,19 +5,19 @@ LINT         := $(CURDIR)/.tools/bin/golangci-lint-$(LINT_VERSION)
 FUZZTIME     ?= 6s
 CI_DATA      := $(or $(DATA),../shared/data)
 CHECK        := go run ./internal/check
-# bench and bench/adopt are modules of their own: what they are about is no dependency of ours.
-MODULES      := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod bench/adopt/go.mod))
+# These are modules of their own: what they are about is no dependency of ours.
+MODULES      := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod bench/adopt/go.mod e2e/browser/go.mod))
 
 # What tests use beyond Go, git and make. Where it cannot be had, tests that need it
 # fail in CI and are skipped elsewhere; each says which it is.
-NEEDS        := bwrap:bubblewrap npm:npm
+NEEDS        := bwrap:bubblewrap npm:npm chromium:chromium
 
-.PHONY: help needs test lint fmt laws fuzz fuzz-report bench bench-check eval rules e2e build tidy ci
+.PHONY: help needs test lint fmt laws fuzz fuzz-report bench bench-check eval rules e2e browser screenshots build tidy ci
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-needs: ## install what tests need: bubblewrap, npm
+needs: ## install what tests need: bubblewrap, npm, chromium
 	@for n in $(NEEDS); do \
 		command -v $${n%%:*} > /dev/null && continue; \
 		echo "installing $${n##*:}"; \
@@ -96,6 +96,17 @@ e2e: ## what needs real processes for long, npm or servers: kills, the gateway w
 	@go test ./builtin -count=1 -run 'TestFilesRace'
 	@go test ./internal/crash -count=1 -v -run 'TestKilled$$' -rounds 30 -calls 200
 	@go run ./e2e -data "$(CI_DATA)"
+	@$(BROWSER)
+
+# The console in a real browser. It needs chromium, and axe-core from npm.
+BROWSER = go run ./e2e install && go build -o .tools/ferrule ./cmd/ferrule && \
+	go -C e2e/browser run . -ferrule ../../.tools/ferrule -axe ../../.tools/npm/axe/node_modules/axe-core/axe.min.js
+
+browser: ## the console in a real browser, alone
+	@$(BROWSER)
+
+screenshots: ## pictures of every page of the console, into docs/img; it looks whether all is there
+	@$(BROWSER) -shots ../../docs/img
 
 build: ## build for Linux, macOS and Windows
 	@for os in linux darwin windows; do for arch in amd64 arm64; do \

@@ -49,6 +49,7 @@ func bundles() []bundle {
 			"@bytebase/dbhub":                                  "1.4.0",
 		}},
 		{name: "supergateway", packages: map[string]string{"supergateway": "4.0.0"}},
+		{name: "axe", packages: map[string]string{"axe-core": "4.10.3"}},
 		{name: "mcp-proxy", packages: map[string]string{"mcp-proxy": "6.7.19"}},
 	}
 }
