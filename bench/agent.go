@@ -17,6 +17,7 @@ const (
 	agentHeard = "agent: the same, streamed, and somebody listens to its events"
 	agent10    = "agent: 10 turns of 10 calls"
 	agent200   = "agent: 200 turns of 10 calls"
+	agentEino  = "agent: a turn of 10 no-op calls through Eino's react agent, which checks no input"
 )
 
 // fakeModel asks for ten calls in each of its turns, then says that it is done. It
@@ -71,16 +72,17 @@ func agentWorks(ctx context.Context) ([]work, error) {
 	for _, w := range []struct {
 		name   string
 		ratio  float64
+		allocs int64
 		turns  int
 		listen bool
 	}{
-		// Wanted are 15, of which the calls alone take more: see runtimeWorks. The loop
-		// itself adds two requests, a run and a transcript. The bound holds what has
+		// Wanted are 15, of which the calls alone take 12: see runtimeWorks. The loop
+		// itself adds two requests, a run and a transcript. The bounds hold what has
 		// been reached, with room for a busy machine.
-		{agentTurn, 28, 1, false},
-		{agentHeard, 0, 1, true},
-		{agent10, 0, 10, false},
-		{agent200, 0, 200, false},
+		{agentTurn, 21, 150, 1, false},
+		{agentHeard, 46, 360, 1, true},
+		{agent10, 0, -1, 10, false},
+		{agent200, 0, -1, 200, false},
 	} {
 		t, err := noop(false)
 		if err != nil {
@@ -91,9 +93,10 @@ func agentWorks(ctx context.Context) ([]work, error) {
 			return nil, err
 		}
 		a := &agent.Agent{Runtime: rt, Model: newFakeModel(w.turns, w.listen), Caller: tool.Caller{Session: "bench"}, Budget: agent.Budget{Turns: w.turns + 1}}
-		list = append(list, work{w.name, w.ratio, -1, runs(ctx, a, w.turns, w.listen)})
+		list = append(list, work{w.name, w.ratio, w.allocs, runs(ctx, a, w.turns, w.listen)})
 	}
-	return list, nil
+	peer, err := einoReact(ctx)
+	return append(list, work{agentEino, 0, -1, peer}), err
 }
 
 // runs is a work that runs an agent, from a prompt to the end.

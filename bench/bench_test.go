@@ -26,7 +26,11 @@ func TestWorksWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range slices.Concat(list, deciding, scrubs) {
+	loops, err := agentWorks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range slices.Concat(list, loops, deciding, scrubs) {
 		if err := w.one(); err != nil {
 			t.Errorf("%s: %v", w.name, err)
 		}
@@ -118,7 +122,7 @@ func TestUsage(t *testing.T) {
 		dir := t.TempDir()
 		t.Chdir(dir)
 		var out, errs bytes.Buffer
-		if status := run(tt.args, sandbox.Helper{}, &out, &errs); status != tt.status || out.Len() > 0 || !strings.Contains(errs.String(), "usage: go run . [-check]") {
+		if status := run(tt.args, sandbox.Helper{}, &out, &errs); status != tt.status || out.Len() > 0 || !strings.Contains(errs.String(), "usage: go run . [-check] [-only text]") {
 			t.Errorf("%q: status %d, want %d; said %q and %q", tt.args, status, tt.status, &out, &errs)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ferrule-dev/ferrule/sandbox"
 )
@@ -159,7 +158,7 @@ func (s *suite) measureWorks(again []string) error {
 	if err != nil {
 		return err
 	}
-	rows, err := measure(chosen(list, names), 12, 100*time.Millisecond)
+	rows, err := measure(chosen(list, names), rounds, slice)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 //
 //	go run . writes report.json and the tables in README.md
 //	go run . -check only measures, and exits with 1 on a missed bound
+//	go run . -only TEXT prints what works cost whose name has the text
 //
 // Without -check it also measures peers, Ferrule and other runtimes by the same
 // turns, and observes what they do when something goes wrong. Nothing is
@@ -37,8 +38,9 @@ func run(args []string, helper sandbox.Helper, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	check := flags.Bool("check", false, "write nothing; exit with 1 when a bound is missed")
+	only := flags.String("only", "", "write nothing; measure only works whose name has this `text`")
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: go run . [-check]")
+		fmt.Fprintln(flags.Output(), "usage: go run . [-check] [-only text]")
 		flags.PrintDefaults()
 	}
 	switch err := flags.Parse(args); {
@@ -51,11 +53,37 @@ func run(args []string, helper sandbox.Helper, stdout, stderr io.Writer) int {
 		flags.Usage()
 		return 2
 	}
-	if err := bench(context.Background(), helper, stdout, *check); err != nil {
+	measure := func() error { return bench(context.Background(), helper, stdout, *check) }
+	if *only != "" {
+		measure = func() error { return some(context.Background(), stdout, *only) }
+	}
+	if err := measure(); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 1
 	}
 	return 0
+}
+
+// some measures works whose name has a text, next to the floor.
+func some(ctx context.Context, out io.Writer, text string) error {
+	list, err := allWorks(ctx)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, w := range list {
+		if strings.Contains(w.name, text) {
+			names = append(names, w.name)
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("only: got %q, want a part of the name of a work", text)
+	}
+	rows, err := measure(chosen(list, names), rounds, slice)
+	if err == nil {
+		fmt.Fprint(out, table(rows))
+	}
+	return err
 }
 
 func bench(ctx context.Context, helper sandbox.Helper, out io.Writer, check bool) error {

@@ -25,6 +25,12 @@ type row struct {
 	step       string        // of hostile input: what took that time
 }
 
+// How often works take turns, and for how long.
+const (
+	rounds = 12
+	slice  = 100 * time.Millisecond
+)
+
 // measure runs every work in turns, a slice of time each, so that each of them,
 // and the floor, which is the first, meets the machine's quiet moments.
 func measure(list []work, rounds int, slice time.Duration) ([]row, error) {

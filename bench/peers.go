@@ -155,7 +155,7 @@ func measurePeer(ctx context.Context, p peer) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return measure(list, 12, 100*time.Millisecond)
+	return measure(list, rounds, slice)
 }
 
 // measured is a peer with its figures.

@@ -119,7 +119,7 @@ func runtimeWorks(ctx context.Context) ([]work, error) {
 		{linkedCall, 0, -1, true, 1, &ferrule.Runtime{Log: &audit.Memory{Most: 1000}}},
 		{ruledCall, 1.35, 14, true, 1, &ferrule.Runtime{Policy: constant}},
 		{otherCall, 0, -1, false, 1, &ferrule.Runtime{}},
-		{tenCalls, 18.5, -1, false, 10, &ferrule.Runtime{}},
+		{tenCalls, 16, 95, false, 10, &ferrule.Runtime{}},
 		{hundredCalls, 0, -1, false, 100, &ferrule.Runtime{}},
 	} {
 		t, err := noop(w.cooperative)
@@ -264,6 +264,7 @@ func comparisons() []comparison {
 		{"CPU of 100 calls to that of 10", hundredCalls, tenCalls, 10.5, cpu, false},
 		{"allocations of 100 calls to those of 10", hundredCalls, tenCalls, 10.5, allocs, false},
 		{"planning 10,000 calls to planning 1,000", plan10000, plan1000, 15, cpu, false},
+		{"agent: a turn of 10 no-op calls through the loop, to Eino's react agent", agentTurn, agentEino, 1, cpu, false},
 		{"agent: CPU of 200 turns to that of 10", agent200, agent10, 22, cpu, false},
 		{"agent: allocations of 200 turns to those of 10", agent200, agent10, 22, allocs, false},
 		{"view and definitions of 10,000 tools to those of 10", view10000, view10, 1.2, cpu, false},
