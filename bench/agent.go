@@ -80,7 +80,7 @@ func agentWorks(ctx context.Context) ([]work, error) {
 		// itself adds two requests, a run and a transcript. The bounds hold what has
 		// been reached, with room for a busy machine.
 		{agentTurn, 21, 150, 1, false},
-		{agentHeard, 46, 360, 1, true},
+		{agentHeard, 60, 360, 1, true},
 		{agent10, 0, -1, 10, false},
 		{agent200, 0, -1, 200, false},
 	} {
