@@ -58,6 +58,7 @@ func (w *world) up(ctx context.Context, dir, address string) (*gateway, error) {
 	if err := g.cmd.Start(); err != nil {
 		return nil, err
 	}
+	w.ends = append(w.ends, g.stop)
 	go func() {
 		_ = g.cmd.Wait()
 		close(g.over)

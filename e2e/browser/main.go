@@ -21,6 +21,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -88,9 +89,9 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	return nil
 }
 
-// rest takes away what was made outside of the folder.
+// rest ends what still runs, and takes away what was made outside of the folder.
 func (w *world) rest() {
-	for _, end := range w.ends {
+	for _, end := range slices.Backward(w.ends) {
 		end()
 	}
 	w.ends = nil

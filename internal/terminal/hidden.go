@@ -25,7 +25,7 @@ func (r *reader) hides(c rune) bool {
 	case c < utf8.RuneSelf:
 		return hidden(c)
 	case jamo(c):
-		return r.marks >= most || !unicode.Is(unicode.Hangul, r.base)
+		return r.marks >= most || hidden(c) || !unicode.Is(unicode.Hangul, r.base)
 	case unicode.Is(unicode.M, c):
 		return r.base == 0 || r.marks >= most || hidden(c) || overlay(c)
 	}

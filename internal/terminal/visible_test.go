@@ -56,6 +56,7 @@ func TestVisible(t *testing.T) {
 		{"P4 a heap of marks", "e\u0301\u0301\u0301\u0301", "e\u0301\u0301‹U+0301›‹U+0301›"},
 		{"P4 marks on nothing", "\u0301a \u0302\x1b\u0303", "‹U+0301›a ‹U+0302›‹U+001B›‹U+0303›"},
 		{"P4 what strikes out or encloses", "a\u0338\u20e3\u0489\u20dd", "a‹U+0338›‹U+20E3›‹U+0489›‹U+20DD›"},
+		{"P4 a filler in Hangul", "\u1112\u1160\u11ab", "\u1112‹U+1160›‹U+11AB›"},
 		{"P4 Hangul in parts", "\u1112\u1161\u11abx\u1161", "\u1112\u1161\u11abx‹U+1161›"},
 		{"P4 words from right to left", `"\u05e9\u05dc \u05d5\u05dd", a`, `"\u05e9\u05dc \u05d5\u05dd", a`},
 		{"P4 digits behind them", "\u05d0 1 2 b 3", "\u05d0 ‹U+0031› 2 b 3"},
@@ -117,6 +118,7 @@ func FuzzVisible(f *testing.F) {
 	f.Add("a\x1b[31m\u202e\u200b\n\t\r\x9b1m\x07", 80, 24)
 	f.Add("\xff\xfe\u2028 \u00a0\u3164", 24, 8)
 	f.Add("e\u0301\u0301\u0301 \u0903\u0903\u0903 \u1112\u1161\u11ab", 30, 9)
+	f.Add("e\u0301 \u1112\u1160\xa0\u11ab", 97, 9)
 	f.Add("\u05d0\u05d1/\u0661\u0662, 1 (\u0627) b\u05d0", 40, 10)
 	f.Add("\u06c0\xa8 \u06c0\xa8\u06c0", 40, 10)
 	f.Add("\U0001f1e9\U0001f1ea\U0001f44d\U0001f3fd 1\ufe0f\u20e3", 200, 50)
