@@ -33,31 +33,24 @@ func (w *world) check(ctx context.Context) error {
 	}
 	w.within("`ferrule up` answers its first call soon after it was started", float64(time.Since(start).Milliseconds()), 700, "ms")
 
-	b, err := w.browser(ctx, g.address())
+	first, err := w.enter(ctx, g)
 	if err != nil {
 		return err
 	}
-	defer b.end()
-	first, err := b.tab()
-	if err != nil {
-		return err
-	}
-	if err := first.open(g.link); err != nil {
-		return err
-	}
+	defer first.b.end()
 	var address string
 	if err := first.eval("location.href", &address); err != nil {
 		return err
 	}
 	w.hold("the first link lets in, and leaves no key in the address", address == g.root+"/", address)
-	second, err := b.tab()
+	second, err := first.b.tab()
 	if err != nil {
 		return err
 	}
 	if err := second.open(g.root + "/"); err != nil {
 		return err
 	}
-	v := &visit{world: w, dir: dir, g: g, c: c, first: first, second: second, b: b}
+	v := &visit{world: w, dir: dir, g: g, c: c, first: first, second: second}
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
@@ -76,7 +69,7 @@ func (w *world) check(ctx context.Context) error {
 		w.hold(step.name, err == nil, fmt.Sprint(err))
 	}
 	g = v.g
-	w.hold("no error in the console of the browser, no request to another host", len(b.wrong()) == 0, b.wrong())
+	w.hold("no error in the console of the browser, no request to another host", len(first.b.wrong()) == 0, first.b.wrong())
 	return w.figures(ctx)
 }
 
@@ -87,7 +80,6 @@ type visit struct {
 	g             *gateway
 	c             *client
 	first, second *tab
-	b             *browser
 }
 
 const card = ".card[data-question]"
@@ -100,13 +92,12 @@ func (v *visit) asks(ctx context.Context, tool string, args map[string]any) (<-c
 	}
 	over := v.c.begin(ctx, tool, args)
 	find := fmt.Sprintf("[...document.querySelectorAll('%s')].find((c) => !known.includes(c.id) && c.querySelector('h3').innerText === %s)", card, quoted(tool))
-	err := steps(
+	return over, steps(
 		func() error { return v.first.sees(find) },
 		func() error { return v.first.eval(find+".focus()", nil) },
 		func() error { return v.first.sees(find + ".classList.contains('chosen')") },
+		v.first.looked,
 	)
-	time.Sleep(600 * time.Millisecond) // one look: a key that comes sooner is not taken
-	return over, err
 }
 
 // gives waits for what came of a call.
@@ -222,11 +213,14 @@ func (v *visit) careful(ctx context.Context) error {
 		func() error { return v.first.press("\x1b") },
 		func() error { return v.first.sees("!document.querySelector('dialog[open]')") },
 		func() error {
-			return v.first.eval(`(() => { const m = document.querySelector('input[name="message"]'); m.closest("details").open = true; m.focus(); m.value = "not here"; })()`, nil)
+			return v.first.eval(`(() => { window.sent = 0; document.addEventListener("submit", () => sent++, true); const m = document.querySelector('input[name="message"]'); m.closest("details").open = true; m.focus(); m.value = "not here"; })()`, nil)
 		},
 		func() error { return v.first.press("\r") },
 		func() error {
-			time.Sleep(500 * time.Millisecond)
+			var sent int
+			if err := v.first.eval("sent", &sent); err != nil || sent > 0 {
+				return fmt.Errorf("by Enter %d forms were sent: %w", sent, err)
+			}
 			return v.first.sees("document.querySelector('" + card + "')")
 		},
 		func() error { return v.first.click(`button[value="deny"]`) },
@@ -281,12 +275,11 @@ func (v *visit) several(ctx context.Context) error {
 		func() error { return v.first.press("x") },
 		func() error { return v.first.press("j") },
 		func() error { return v.first.press("x") },
-		func() error {
-			time.Sleep(600 * time.Millisecond)
-			return v.first.click(`#several button[value="allow"]`)
-		},
+		v.first.looked,
+		func() error { return v.first.click(`#several button[value="allow"]`) },
 		func() error { return v.first.sees("document.querySelectorAll('" + card + "').length === 1") },
-		func() error { time.Sleep(600 * time.Millisecond); return v.first.press("d") },
+		v.first.looked,
+		func() error { return v.first.press("d") },
 	)
 	if err != nil {
 		return err
@@ -330,7 +323,7 @@ func (v *visit) restarts(ctx context.Context) error {
 	if _, err := v.asks(ctx, "fs_write", args); err != nil {
 		return err
 	}
-	v.b.expectDown(true)
+	v.first.b.expectDown(true)
 	v.g.stop()
 	if err := v.first.sees("document.querySelector('#live')?.dataset.state === 'lost'"); err != nil {
 		return err
@@ -345,8 +338,12 @@ func (v *visit) restarts(ctx context.Context) error {
 	}
 	err = steps(
 		func() error { return v.first.sees("document.querySelector('#live')?.dataset.state === 'on'") },
-		func() error { v.b.expectDown(false); return v.first.sees("document.querySelector('" + card + "')") },
-		func() error { time.Sleep(600 * time.Millisecond); return v.first.press("a") },
+		func() error {
+			v.first.b.expectDown(false)
+			return v.first.sees("document.querySelector('" + card + "')")
+		},
+		v.first.looked,
+		func() error { return v.first.press("a") },
 		func() error { return v.first.sees("!document.querySelector('" + card + "')") },
 	)
 	if err != nil {

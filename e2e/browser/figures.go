@@ -77,18 +77,11 @@ func fill(ctx context.Context, c *client) error {
 // live measures from the call to the page that shows its question, in one clock: that
 // of this machine.
 func (w *world) live(ctx context.Context, g *gateway, c *client) error {
-	b, err := w.browser(ctx, g.address())
+	t, err := w.enter(ctx, g)
 	if err != nil {
 		return err
 	}
-	defer b.end()
-	t, err := b.tab()
-	if err != nil {
-		return err
-	}
-	if err := t.open(g.link); err != nil {
-		return err
-	}
+	defer t.b.end()
 	if err := t.sees("document.querySelector('#live')?.dataset.state === 'on'"); err != nil {
 		return err
 	}
@@ -98,7 +91,6 @@ func (w *world) live(ctx context.Context, g *gateway, c *client) error {
 	}
 	var times []float64
 	for i := range 20 {
-		time.Sleep(150 * time.Millisecond)
 		began := time.Now()
 		over := c.begin(ctx, "fs_write", map[string]any{"path": fmt.Sprintf("n%d.md", i), "content": "n"})
 		shown := fmt.Sprintf("told.find((at) => at >= %d)", began.UnixMilli())
@@ -111,7 +103,8 @@ func (w *world) live(ctx context.Context, g *gateway, c *client) error {
 		}
 		times = append(times, at-float64(began.UnixMilli()))
 		if err := steps(
-			func() error { time.Sleep(500 * time.Millisecond); return t.click(`button[value="deny"]`) },
+			t.looked,
+			func() error { return t.click(`button[value="deny"]`) },
 			func() error { return gives(over, "isError") },
 			func() error { return t.sees("!document.querySelector('" + card + "')") },
 			func() error { return t.eval("told.length = 0; true", nil) },

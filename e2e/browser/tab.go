@@ -107,6 +107,29 @@ func (b *browser) tab() (*tab, error) {
 	return t, chromedp.Run(ctx, network.Enable(), runtime.Enable(), page.Enable(), log.Enable())
 }
 
+// enter opens the console of a gateway in a browser of its own. Who called it ends that.
+func (w *world) enter(ctx context.Context, g *gateway) (*tab, error) {
+	b, err := w.browser(ctx, g.address())
+	if err != nil {
+		return nil, err
+	}
+	t, err := b.tab()
+	if err == nil {
+		err = t.open(g.link)
+	}
+	if err != nil {
+		b.end()
+		return nil, err
+	}
+	return t, nil
+}
+
+// looked waits until the page takes a key or a click for one that was meant: it takes
+// none for a question that has just come, or has just moved under the pointer.
+func (t *tab) looked() error {
+	return t.sees("byHand && Date.now() - since > 400 && Date.now() - moved > 400 && !refreshing")
+}
+
 // patience is how long something may take to show.
 const patience = 15 * time.Second
 

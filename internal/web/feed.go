@@ -191,18 +191,19 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // state is what tells one moment from another.
 type state struct {
-	Place   int64 `json:"place"`   // of the newest line on the record
-	Pending int   `json:"pending"` // questions
-	Said    int   `json:"said"`    // how often running calls have spoken, and tools have come or gone
+	Place   int64  `json:"place"`            // of the newest line on the record
+	Pending int    `json:"pending"`          // questions
+	Newest  string `json:"newest,omitempty"` // of them, by its id
+	Said    int    `json:"said"`             // how often running calls have spoken, and tools have come or gone
 }
 
 func (c *Console) state(ctx context.Context) (s state) {
 	if c.Last != nil {
 		s.Place, _ = c.Last(ctx) // the page that is asked for says what is wrong
 	}
-	if c.Pending != nil {
-		list, _ := c.Pending(ctx)
-		s.Pending = len(list)
+	list, _ := c.asking(ctx)
+	if s.Pending = len(list); s.Pending > 0 {
+		s.Newest = list[s.Pending-1].ID
 	}
 	c.feed.mu.Lock()
 	defer c.feed.mu.Unlock()

@@ -83,7 +83,7 @@ function mine(element, name) {
     (name === "data-state" && element.id === "live") || name === "hidden" || name === "checked" || name === "disabled";
 }
 
-let refreshing = false, again = false, lastRefresh = 0;
+let refreshing = false, again = false, hurry = false, lastRefresh = 0;
 async function refresh() {
   if (refreshing) { again = true; return; }
   refreshing = true;
@@ -103,7 +103,8 @@ async function refresh() {
   } finally {
     refreshing = false;
     lastRefresh = Date.now();
-    if (again) { again = false; setTimeout(refresh, 100); }
+    if (again) setTimeout(refresh, hurry ? 0 : 100);
+    again = hurry = false;
   }
 }
 
@@ -124,12 +125,17 @@ function heard(news) {
   if (news.ask) { if (stream && state) tabs.postMessage(state); return; }
   live(news.live ? "on" : "lost", news.live ? "live" : "the connection is lost, trying again");
   if (news.live && seen !== news.data) {
-    if (waiting(seen) !== waiting(news.data)) refresh(); else soon();
+    if (waiting(seen) !== waiting(news.data)) { hurry = true; refresh(); } else soon();
   }
   if (news.live) seen = news.data;
 }
 
-const waiting = (data) => data === undefined ? -1 : JSON.parse(data).pending;
+// waiting says which questions there are: one that comes is shown at once.
+function waiting(data) {
+  if (data === undefined) return "";
+  const { pending, newest } = JSON.parse(data);
+  return `${pending} ${newest}`;
+}
 
 function tell(news) {
   state = news;
