@@ -141,10 +141,13 @@ func (o *office) visit(ctx context.Context, generation, text string, answer obje
 		beside sync.WaitGroup
 		other  error
 	)
+	aside, over := context.WithCancelCause(ctx)
+	defer over(nil)
 	if also != "" {
-		beside.Go(func() { other = o.person(ctx, also, text+" "+generation) })
+		beside.Go(func() { other = o.person(aside, also, text+" "+generation) })
 	}
 	visits, err := o.w.typescript(ctx, []errand{e})
+	over(errAnswered)
 	beside.Wait()
 	if err != nil {
 		return "", err
@@ -156,11 +159,14 @@ func (o *office) visit(ctx context.Context, generation, text string, answer obje
 	if got.Error != nil {
 		return "", fmt.Errorf("got the error %s", got.Error)
 	}
-	if other != nil && !strings.Contains(other.Error(), "already") { // else it was late
+	if other != nil && !strings.Contains(other.Error(), "already") && !errors.Is(other, errAnswered) { // else it was late
 		return "", other
 	}
 	return got.text(), nil
 }
+
+// errAnswered: the client had its result before the person saw the question.
+var errAnswered = errors.New("the question was answered already")
 
 // person answers the question about a call as soon as there is one.
 func (o *office) person(ctx context.Context, verb, text string) error {
@@ -169,7 +175,10 @@ func (o *office) person(ctx context.Context, verb, text string) error {
 	id := ""
 	for id == "" {
 		out, err := o.ferrule(ctx, "approvals", "--json")
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("no question about %q was seen: %w", text, context.Cause(ctx))
+		case err != nil:
 			return err
 		}
 		var all []struct{ ID, Input string }
@@ -182,7 +191,7 @@ func (o *office) person(ctx context.Context, verb, text string) error {
 			}
 		}
 	}
-	_, err := o.ferrule(ctx, "approvals", verb, id)
+	_, err := o.ferrule(context.WithoutCancel(ctx), "approvals", verb, id) // what was begun is ended
 	return err
 }
 

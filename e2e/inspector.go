@@ -51,7 +51,7 @@ func (w *world) inspect(ctx context.Context, u upstream, request ...string) (jso
 		}
 	}
 	line = append(slices.Concat(line, request), "--format", "json", "--quiet", "--stored-auth-only")
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	cmd := exec.Command(w.tools.node(), line...) //nolint:gosec,noctx // output ends it, with its group
 	cmd.Dir = w.dir

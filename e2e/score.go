@@ -16,6 +16,7 @@ type score struct {
 
 	mu                     sync.Mutex
 	passed, failed, missed int
+	faults                 []string // the checks that failed
 }
 
 // line is one line of the output.
@@ -44,6 +45,7 @@ func (s *score) hold(check string, ok bool, got, want any) bool {
 	if s.passed++; !ok {
 		s.passed--
 		s.failed++
+		s.faults = append(s.faults, check)
 		l.Result = "failed"
 	}
 	s.print(l)
