@@ -208,6 +208,10 @@ func TestLogFilter(t *testing.T) {
 		audit.Event{Kind: audit.Requested, Time: at(4), Request: two},
 		audit.Event{Kind: audit.Decided, Time: at(5), Request: two, Decision: &tool.Decision{Verdict: tool.Allow}},
 		audit.Event{Kind: audit.Requested, Time: at(6), Request: odd, Text: `"session":"s1"`},
+		audit.Event{Kind: audit.Asked, Time: at(7), Request: two, Question: "q1"},
+		audit.Event{Kind: audit.Asked, Time: at(8), Request: odd, Question: `q"2\`},
+		audit.Event{Kind: audit.Governed, Time: at(9), Question: "q1", Text: "allow"},
+		audit.Event{Kind: audit.Found, Time: at(10), Text: `{"kind":"requested","tool":"send","session":"s1","question":"q1"}`},
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -219,23 +223,31 @@ func TestLogFilter(t *testing.T) {
 		filter store.Filter
 		places string
 	}{
-		{"all", store.Filter{}, "1 2 3 4 5 6"},
-		{"since", store.Filter{Since: at(5)}, "5 6"},
+		{"all", store.Filter{}, "1 2 3 4 5 6 7 8 9 10"},
+		{"since", store.Filter{Since: at(5)}, "5 6 7 8 9 10"},
 		{"until", store.Filter{Until: at(3)}, "1 2"},
 		{"a session", store.Filter{Session: "s1"}, "2 3"},
-		{"a session with an odd name", store.Filter{Session: `s"3\`}, "6"},
+		{"a session with an odd name", store.Filter{Session: `s"3\`}, "6 8"},
 		{"a tool", store.Filter{Tool: "send"}, "1 2 3"},
-		{"a tool with an odd name", store.Filter{Tool: `s"end`}, "6"},
+		{"a tool with an odd name", store.Filter{Tool: `s"end`}, "6 8"},
+		{"calls of a session", store.Filter{Session: "s1", Kind: audit.Requested}, "2"},
+		{"calls of a session with an odd name", store.Filter{Session: `s"3\`, Kind: audit.Requested}, "6"},
+		{"calls of a tool", store.Filter{Tool: "send", Kind: audit.Requested}, "2"},
+		{"calls of a tool with an odd name", store.Filter{Tool: `s"end`, Kind: audit.Requested}, "6"},
+		{"calls of a tool of which only the beginning is one", store.Filter{Tool: `s"e`, Kind: audit.Requested}, ""},
+		{"calls of a tool in a session", store.Filter{Tool: "send", Session: "s2", Kind: audit.Requested}, ""},
+		{"a question", store.Filter{Question: "q1"}, "7 9"},
+		{"a question with an odd name", store.Filter{Question: `q"2\`}, "8"},
 		{"a kind", store.Filter{Kind: audit.Requested}, "2 4 6"},
 		{"a call", store.Filter{Call: "a-1.0"}, "2 3"}, // not the one that a model called so
-		{"a call by the provider's id", store.Filter{Call: "toolu_1"}, "2 3 6"},
+		{"a call by the provider's id", store.Filter{Call: "toolu_1"}, "2 3 6 8"},
 		{"no such call", store.Filter{Call: "a-1"}, ""},
 		{"a verdict", store.Filter{Verdict: "deny"}, "3"},
 		{"a text", store.Filter{Text: "bOB"}, "2"},
-		{"behind a place", store.Filter{After: 4}, "5 6"},
-		{"the newest", store.Filter{Newest: 2}, "5 6"},
+		{"behind a place", store.Filter{After: 8}, "9 10"},
+		{"the newest", store.Filter{Newest: 2}, "9 10"},
 		{"the newest of a kind", store.Filter{Newest: 2, Kind: audit.Requested}, "4 6"},
-		{"the newest behind a place", store.Filter{Newest: 5, After: 4}, "5 6"},
+		{"the newest behind a place", store.Filter{Newest: 5, After: 8}, "9 10"},
 		{"several", store.Filter{Session: "s1", Kind: audit.Decided, Verdict: "deny", Tool: "send", Since: at(1), Until: at(9), Text: "no"}, "3"},
 	}
 	for _, tt := range tests {
@@ -253,6 +265,59 @@ func TestLogFilter(t *testing.T) {
 			}
 		})
 	}
+	t.Run("U1 several questions at once", func(t *testing.T) {
+		t.Parallel()
+		var got []int64
+		for l, err := range s.Questioned(t.Context(), `q"2\`, "q1", "q3") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, l.Place)
+		}
+		if !slices.Equal(got, []int64{7, 8, 9}) {
+			t.Errorf("got %v, want their lines in order", got)
+		}
+	})
+	t.Run("U1 what is looked for often has an index", func(t *testing.T) {
+		t.Parallel()
+		for index, f := range map[string]store.Filter{
+			"log_tool": {Tool: "send", Kind: audit.Requested, Newest: 5}, "log_session": {Session: "s1", Kind: audit.Requested, Newest: 5}, "log_question": {Question: "q1"},
+		} {
+			if plan := s.Plan(t, f); !strings.Contains(plan, "USING INDEX "+index) || strings.Contains(plan, "TEMP B-TREE") {
+				t.Errorf("%+v: got %s, want %s", f, plan, index)
+			}
+		}
+	})
+	t.Run("J2 a writer is there until its process ends", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(t.TempDir(), "store.db")
+		a, err := store.Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := open(t, path)
+		appended(t, a, "1", audit.Started)
+		if err := a.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		writer := ""
+		for l := range b.Entries(t.Context(), store.Filter{}) {
+			writer = l.Writer
+		}
+		for _, of := range []*store.Store{a, b} {
+			if there, err := of.Writes(writer); !there || err != nil {
+				t.Errorf("got %t, %v, want that it is there", there, err)
+			}
+		}
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{writer, "", "../x"} {
+			if there, err := b.Writes(name); there || err != nil {
+				t.Errorf("%q: got %t, %v, want that it is gone", name, there, err)
+			}
+		}
+	})
 	t.Run("U1 more than a page", func(t *testing.T) {
 		t.Parallel()
 		s := open(t, filepath.Join(t.TempDir(), "store.db"))

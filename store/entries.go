@@ -71,14 +71,28 @@ func (s *Store) Entries(ctx context.Context, f Filter) iter.Seq2[Logged, error] 
 
 // Lives gives all lines of calls, by Ferrule's ids, oldest first.
 func (s *Store) Lives(ctx context.Context, calls ...string) iter.Seq2[Logged, error] {
+	return s.amongst(ctx, "call <> '' AND call", calls)
+}
+
+// Questioned gives all lines of questions, by their ids in the inbox, oldest first.
+func (s *Store) Questioned(ctx context.Context, questions ...string) iter.Seq2[Logged, error] {
+	ids := make([]string, len(questions))
+	for i, id := range questions {
+		ids[i] = inIndex(id)
+	}
+	return s.amongst(ctx, isOfQuestion+" AND "+questionOf, ids)
+}
+
+// amongst gives the lines of which something is one of some values, oldest first.
+func (s *Store) amongst(ctx context.Context, what string, values []string) iter.Seq2[Logged, error] {
 	return func(yield func(Logged, error) bool) {
 		var found []audit.Row
-		for some := range slices.Chunk(calls, page) {
+		for some := range slices.Chunk(values, page) {
 			args := make([]any, len(some))
 			for i, id := range some {
 				args[i] = id
 			}
-			rows, err := s.rows(ctx, "call <> '' AND call IN (?"+strings.Repeat(", ?", len(some)-1)+")", args...)
+			rows, err := s.rows(ctx, what+" IN (?"+strings.Repeat(", ?", len(some)-1)+")", args...)
 			if err != nil {
 				yield(Logged{}, err)
 				return
@@ -179,17 +193,36 @@ func (f *Filter) conditions() (where string, args []any) {
 			args = append(args, name+quoted(value))
 		}
 	}
-	key(`"session":`, f.Session)
-	key(`"tool":`, f.Tool)
-	key(`"kind":`, string(f.Kind))
+	if f.Kind == audit.Requested { // of which there are indexes
+		where += " AND " + isRequest
+		for _, one := range [...][2]string{{toolOf, f.Tool}, {sessionOf, f.Session}} {
+			if one[1] != "" {
+				where += " AND " + one[0] + " = ?"
+				args = append(args, inIndex(one[1]))
+			}
+		}
+	} else {
+		key(`"session":`, f.Session)
+		key(`"tool":`, f.Tool)
+		key(`"kind":`, string(f.Kind))
+	}
 	key(`"verdict":`, f.Verdict)
-	key(`"question":`, f.Question)
+	if f.Question != "" {
+		where += " AND " + isOfQuestion + " AND " + questionOf + " = ?"
+		args = append(args, inIndex(f.Question))
+	}
 	if f.Call != "" {
 		// Without the first part the index would not be used.
 		where += " AND place IN (SELECT place FROM log WHERE call = ? AND call <> '' UNION ALL SELECT place FROM log WHERE NOT EXISTS (SELECT 1 FROM log WHERE call = ? AND call <> '') AND instr(line, ?) > 0)"
 		args = append(args, f.Call, f.Call, `"call_id":`+quoted(f.Call))
 	}
 	return where, args
+}
+
+// inIndex is a text as the indexes of the log have it.
+func inIndex(text string) string {
+	value, _, _ := strings.Cut(quoted(text)[1:], `"`)
+	return value
 }
 
 // quoted is a text as it stands in a line.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"os"
+	"strings"
+	"testing"
 	"time"
 )
 
@@ -113,4 +115,19 @@ func ReadJots(text []byte, after int64) (lines []string, last int64) {
 		start = l.end
 	}
 	return lines, sh.last
+}
+
+// Plan is how SQLite finds what a filter wants, newest first.
+func (s *Store) Plan(t *testing.T, f Filter) string {
+	t.Helper()
+	where, args := f.conditions()
+	all, err := list(t.Context(), s, "plan", func(rows *sql.Rows) (line string, err error) {
+		var skip int
+		err = rows.Scan(&skip, &skip, &skip, &line)
+		return line, err
+	}, `EXPLAIN QUERY PLAN SELECT place FROM log WHERE `+where+` AND place > ? AND place < ? ORDER BY place DESC LIMIT 5`, append(args, 0, 1000)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(all, "; ")
 }

@@ -139,6 +139,16 @@ func remove(f *os.File, name string) error {
 	return err
 }
 
+// Writes reports whether a writer of the log is there: the process of one that is not
+// has ended, and what it had begun goes on nowhere.
+func (s *Store) Writes(writer string) (bool, error) {
+	if !isOwner(writer) { // somebody has changed the log, which Verify says
+		return false, nil
+	}
+	there, err := s.alive(writer)
+	return there, s.fault(s.life, "look for a writer", err)
+}
+
 // alive reports whether an owner is there.
 func (s *Store) alive(id string) (bool, error) {
 	if o := s.own.Load(); o != nil && o.id == id {
