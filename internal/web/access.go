@@ -95,7 +95,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	c.mux.ServeHTTP(w, r)
+	c.mux.ServeHTTP(w, looking(r))
 }
 
 var (

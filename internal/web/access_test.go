@@ -334,13 +334,17 @@ func TestPaths(t *testing.T) {
 		for _, method := range []string{http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions, http.MethodTrace, http.MethodConnect, "QUERY", "post"} {
 			for _, path := range []string{"/", "/rules", "/api/now", "/api/questions/q1", "/api/calls/c1/stop", "/api/rules/r1/revoke", "/static/console.js"} {
 				w := post(t, c, path, kindJSON, yes, func(r *http.Request) { r.Method = method })
-				if w.Code != http.StatusNotFound && w.Code != http.StatusMethodNotAllowed {
-					t.Errorf("%s %s: got %d, %s", method, path, w.Code, w.Body)
+				want := "GET, HEAD"
+				if strings.Contains(path, "1") {
+					want = "POST"
+				}
+				if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != want {
+					t.Errorf("%s %s: got %d, allows %s, %s, want 405 and %s", method, path, w.Code, w.Header().Get("Allow"), w.Body, want)
 				}
 			}
 		}
 		for _, path := range []string{"/api/questions/q1", "/api/calls/c1/stop", "/api/rules/r1/revoke", "/api/explain"} {
-			if w := get(t, c, path+"?do=allow"); w.Code != http.StatusNotFound {
+			if w := get(t, c, path+"?do=allow"); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "POST" {
 				t.Errorf("GET %s: got %d", path, w.Code)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ferrule-dev/ferrule/audit"
 	"github.com/ferrule-dev/ferrule/policy"
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // Console is what is shown and what can be done. All fields are set before it is
@@ -36,6 +37,20 @@ type Console struct {
 	Last   func(context.Context) (int64, error)
 	Verify func(context.Context) (Chain, error)
 
+	// Writes reports whether the writer of a line is there: what one has begun that is
+	// not goes on nowhere. Left are the calls that may have changed something and were cut
+	// off so, oldest first; Resolve is a person who says what became of one.
+	Writes  func(writer string) bool
+	Left    func(context.Context) ([]Left, error)
+	Resolve func(ctx context.Context, call string, done bool, note string) error
+
+	// Withheld is what stands in the place of the arguments and of the results of a tool,
+	// where the pages are not given them; "": they are. Questions show what they ask about.
+	Withheld func(tool string) (args, results string)
+	// Result is the part of a call's result, kept whole, that begins at a place and is so
+	// many bytes long at most. Its lines say which it is.
+	Result func(ctx context.Context, lines []Line, at int64, most int) (Piece, error)
+
 	// Stop stops a call of this process, by Ferrule's id, and reports whether it ran.
 	Stop func(call string) bool
 
@@ -50,6 +65,9 @@ type Console struct {
 	// through every gate, and gives Ferrule's id of it as soon as it has one.
 	Tools func(context.Context) ([]Tool, error)
 	Try   func(ctx context.Context, tool string, args json.RawMessage) (call string, err error)
+
+	// Says is what a tool claims of itself, believed or not.
+	Says func(tool string) tool.Claims
 
 	// Rules are those of the configuration and those that answers were made to last
 	// as; Revoke takes one of the latter back, Replace has it say something else.
@@ -74,12 +92,13 @@ type Console struct {
 	stand stand
 }
 
-// Filter says which lines of the record are wanted: all of some calls, or those that fit.
+// Filter says which lines of the record are wanted: all of some calls or questions, or
+// those that fit.
 type Filter struct {
-	Calls []string // by Ferrule's id; nil: those that fit
+	Calls     []string // by Ferrule's id; nil: those that fit
+	Questions []string // by their ids in the inbox; nil: those that fit
 
 	Kind          audit.Kind
-	Question      string // its id in the inbox
 	Tool, Session string
 	Verdict, Text string
 	After         int64 // a place: what stands behind it
@@ -90,7 +109,8 @@ type Filter struct {
 
 // Line is a line of the record.
 type Line struct {
-	Place int64 `json:"place"`
+	Place  int64  `json:"place"`
+	Writer string `json:"-"` // for Console.Writes
 	audit.Entry
 }
 

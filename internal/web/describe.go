@@ -52,6 +52,8 @@ func told(o operation) (text string, query map[string]string) {
 		return "Answer several questions at once: allow or deny", nil
 	case "POST /api/calls/{id}/stop":
 		return "Stop a call that runs in this process", nil
+	case "POST /api/calls/{id}/resolve":
+		return "Say what became of a call whose process ended before it did: it was done, or it was not", nil
 	case "GET /api/events":
 		return "Server-sent events: one, changed, whenever there is something new to ask for", nil
 	case "GET /api/rules":
@@ -84,6 +86,16 @@ func told(o operation) (text string, query map[string]string) {
 		return "Calls on the record, newest first", calling()
 	case "GET /api/export":
 		return "The record as lines of JSON, oldest first: all of it, or the lines of the calls that fit", calling()
+	case "GET /api/calls/{id}":
+		return "All about a call, phase by phase", nil
+	case "GET /api/changes/{id}":
+		return "What a tool changed in a file, with its diff", nil
+	case "POST /api/changes/{id}/undo":
+		return "Put a file back as it was before a change", nil
+	case "GET /api/record":
+		return "Whether the record is as it was written", nil
+	case "GET /api/calls/{id}/result":
+		return "The result of a call, as far as it is kept, in parts", map[string]string{"at": "where the part begins, in bytes; without it at the start"}
 	case "GET /api/changes":
 		return "What tools changed in files, newest first", map[string]string{"before": "the id of a change: those that are older"}
 	}

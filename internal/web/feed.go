@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/policy"
 )
 
 // feed tells open pages that something happened, and holds what running calls of this
@@ -19,6 +20,7 @@ type feed struct {
 	more    chan struct{} // closed when something happened; nil: nobody listens
 	closed  bool
 	running map[string]*Live
+	results results
 	said    int // how often they have spoken, and tools have come or gone
 }
 
@@ -35,7 +37,10 @@ const maxOutput = 8 << 10
 
 // Observe is told what happens in this process: it is for Runtime.Observe.
 func (c *Console) Observe(e audit.Event) {
-	id := e.Call()
+	id, w := e.Call(), ""
+	if e.Kind == audit.Updated {
+		w = c.withheld(e.Name).results
+	}
 	f := &c.feed
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,12 +52,23 @@ func (c *Console) Observe(e audit.Event) {
 		f.running[id] = new(Live)
 	case audit.Ended:
 		delete(f.running, id)
+		f.results.keep(id, e.Result)
 	case audit.Registered, audit.Removed: // which are not on every record
 		f.said++
 	case audit.Updated:
 		if live := f.running[id]; live != nil && e.Update != nil {
 			f.said++
-			live.take(e.Update.Progress, e.Update.Current, e.Update.Total, e.Update.Message, e.Update.Text)
+			message, text := e.Update.Message, e.Update.Text
+			if w != "" && message != "" {
+				message = w
+			}
+			if w != "" && text != "" {
+				text = ""
+				if live.Output == "" {
+					text = w
+				}
+			}
+			live.take(e.Update.Progress, e.Update.Current, e.Update.Total, message, text)
 		}
 	}
 	f.wake()
@@ -198,10 +214,13 @@ type state struct {
 }
 
 func (c *Console) state(ctx context.Context) (s state) {
+	var list []policy.Question
 	if c.Last != nil {
 		s.Place, _ = c.Last(ctx) // the page that is asked for says what is wrong
 	}
-	list, _ := c.asking(ctx)
+	if c.Pending != nil {
+		list, _ = c.Pending(ctx) // a stream looks again and again
+	}
 	if s.Pending = len(list); s.Pending > 0 {
 		s.Newest = list[s.Pending-1].ID
 	}

@@ -65,6 +65,7 @@ func filled(text string) *Console {
 		return v
 	})
 	c.Key, c.Place, c.Version, c.By = testKey, text, "v1", text
+	c.Withheld = nil // everything is shown
 	lines := c.Lines
 	c.Lines = func(ctx context.Context, f Filter) ([]Line, error) {
 		one, err := lines(ctx, f)

@@ -20,7 +20,6 @@ type field struct {
 	Help     string // what the schema says of it
 	Bounds   string // what else it says, in short
 	Required bool
-	Filled   bool   // the browser need not take an empty one
 	Value    string // what stands in it at first
 	Options  []option
 	Min, Max json.Number
@@ -101,7 +100,6 @@ func formOf(schema json.RawMessage) (b blank) {
 	for i, name := range names {
 		f := fieldOf(&root, name, values[i])
 		f.Required = slices.Contains(root.Required, name)
-		f.Filled = f.Required && (f.Kind != texts || f.Filled)
 		b.Fields = append(b.Fields, f)
 	}
 	slices.SortStableFunc(b.Fields, func(x, y field) int { return truth(y.Required) - truth(x.Required) })
@@ -158,7 +156,7 @@ func fieldOf(root *shape, name string, schema json.RawMessage) field {
 	case t == "boolean":
 		f.Kind, f.Word, f.Options = choices, "true or false", []option{{"true", "true"}, {"false", "false"}}
 	case t == "string":
-		f.Kind, f.Word, f.Filled = texts, "text", s.MinLength > 0
+		f.Kind, f.Word = texts, "text"
 		f.Long = long(name, &s)
 		f.Bounds = bounds(&s)
 	case t == "integer", t == "number":
@@ -338,7 +336,7 @@ type trial struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	Raw       string          `json:"raw,omitempty"` // the arguments as a text that is JSON
 	// Fields are texts by the names of the arguments, as a form has them: the schema
-	// says what they become. An empty one is left out, but for a text that must be.
+	// says what they become. An empty one is left out; one that must be there is refused.
 	Fields map[string]string `json:"fields,omitempty"`
 }
 
@@ -375,16 +373,16 @@ func (t *trial) args(schema json.RawMessage) (json.RawMessage, error) {
 
 // value is what becomes of the text of a field; nil: it is left out.
 func (f *field) value(text string) (json.RawMessage, error) {
-	if f.Kind == texts {
-		if text == "" && !f.Required {
-			return nil, nil
-		}
-		return json.Marshal(text)
+	if f.Kind != texts {
+		text = strings.TrimSpace(text)
 	}
-	text = strings.TrimSpace(text)
 	switch {
+	case text == "" && f.Required:
+		return nil, errors.New("it is required: fill it in. Where an empty text is meant, write the arguments as JSON")
 	case text == "":
 		return nil, nil
+	case f.Kind == texts:
+		return json.Marshal(text)
 	case (f.Kind == numbers || f.Kind == whole) && !isNumber(text):
 		return nil, fmt.Errorf("got %q, want a number", text)
 	case !json.Valid([]byte(text)):

@@ -56,12 +56,22 @@ func TestForm(t *testing.T) {
 			}
 		})
 	}
-	t.Run("S2 a text that must be may be empty, and what was not in the form is not made up", func(t *testing.T) {
+	t.Run("S2 what must be is not sent empty, and what was not in the form is not made up", func(t *testing.T) {
 		t.Parallel()
-		schema := json.RawMessage(`{"properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["a","b"]}`)
-		in := trial{Fields: map[string]string{"a": ""}}
-		if got, err := in.args(schema); err != nil || string(got) != `{"a":""}` {
+		schema := json.RawMessage(`{"properties":{"a":{"type":"string"},"b":{"type":"string"},"n":{"type":"integer"}},"required":["a","n"]}`)
+		for _, fields := range []map[string]string{{"a": ""}, {"a": "x", "n": " "}} {
+			in := trial{Fields: fields}
+			if got, err := in.args(schema); err == nil || !strings.Contains(err.Error(), "it is required") {
+				t.Errorf("%v: got %s, %v, want that it is required", fields, got, err)
+			}
+		}
+		in := trial{Fields: map[string]string{"a": " ", "b": ""}}
+		if got, err := in.args(schema); err != nil || string(got) != `{"a":" "}` {
 			t.Errorf("got %s, %v", got, err)
+		}
+		in = trial{Raw: `{"a":""}`, Fields: map[string]string{"a": ""}}
+		if got, err := in.args(schema); err != nil || string(got) != `{"a":""}` {
+			t.Errorf("as JSON: got %s, %v", got, err)
 		}
 		in = trial{Fields: map[string]string{"c": "x"}}
 		if got, err := in.args(schema); err == nil {

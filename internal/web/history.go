@@ -82,6 +82,7 @@ func (c *Console) historyRoutes(m *http.ServeMux) {
 	pairAt(c, m, "/history/{id}", "/calls/{id}", "call", "Call", func(r *http.Request) (*life, error) {
 		return c.life(r.Context(), r.PathValue("id"))
 	})
+	pairAt(c, m, "/history/result/{id}", "/calls/{id}/result", "result", "Result", c.resultPage)
 	pairAt(c, m, "/history/record", "/record", "record", "The record", func(r *http.Request) (*checked, error) {
 		return c.check(r.Context())
 	})
@@ -211,6 +212,9 @@ func said(lines []Line, text string) bool {
 	for i := range lines {
 		l := &lines[i]
 		all := []string{l.ID, l.CallID, l.Tool, l.CalledAs, l.Source, l.Session, l.Client, l.Agent, l.Run, l.Principal, l.By, l.Text, l.Args, l.Question}
+		if strings.ContainsAny(text, ":,&<>") { // as they are shown, in a list and on the page of a call
+			all = append(all, argsText(l.Args, len(l.Args)), unescaped(strings.ReplaceAll(l.Args, `":`, `": `)))
+		}
 		if d := l.Decision; d != nil {
 			all = append(all, d.Rule, d.Reason)
 		}
@@ -226,39 +230,48 @@ func said(lines []Line, text string) bool {
 
 // found is a call with its lines.
 type found struct {
-	at    int64 // the place of its first request
+	at    int64 // the place where it stands
 	call  *Call
 	lines []Line
 }
 
-// among are the calls whose first request is among lines, in their order. A call that
-// went on later has several requests: it stands at its first one, and only there.
-func (c *Console) among(ctx context.Context, requests []Line) ([]found, error) {
-	before, err := c.asking(ctx)
-	if err != nil {
+// among are the calls of requests, in their order. One that has several, because it went
+// on later or was made anew, stands at the first of the last time it was made, of those
+// that are wanted, and only there.
+func (c *Console) among(ctx context.Context, want wanted, requests []Line) ([]found, error) {
+	if _, err := c.asking(ctx); err != nil { // before the record: see waits
 		return nil, err
 	}
 	lines, err := c.lives(ctx, requests)
 	if err != nil {
 		return nil, err
 	}
-	of := make(map[string][]Line, len(requests))
-	for _, l := range lines {
-		of[l.ID] = append(of[l.ID], l)
+	calls, err := c.alive(ctx, fold(lines))
+	if err != nil {
+		return nil, err
 	}
-	all := make([]found, 0, len(requests))
-	calls := make([]*Call, 0, len(requests))
-	for _, l := range requests {
-		own := of[l.ID]
-		first := slices.IndexFunc(own, func(o Line) bool { return o.Kind == audit.Requested })
-		if first < 0 || own[first].Place != l.Place {
-			continue
+	of := make(map[string]*found, len(calls))
+	for _, call := range calls {
+		one := &found{call: call}
+		for _, id := range append(call.earlier, call.ID) {
+			of[id] = one
 		}
-		call := fold(own)[0]
-		all, calls = append(all, found{l.Place, call, own}), append(calls, call)
 	}
-	_, err = c.alive(ctx, before, calls)
-	return all, err
+	begun := make(map[string]bool)
+	for _, l := range lines {
+		one := of[l.ID]
+		one.lines = append(one.lines, l)
+		if l.Kind == audit.Requested && !begun[l.ID] && (want.Tool == "" || want.Tool == l.Tool) && (want.Session == "" || want.Session == l.Session) {
+			begun[l.ID], one.at = true, l.Place
+		}
+	}
+	var all []found
+	for _, l := range requests {
+		if one := of[l.ID]; one != nil && one.at == l.Place {
+			all = append(all, *one)
+		}
+	}
+	return all, nil
 }
 
 // history is a page of calls.
@@ -287,26 +300,18 @@ func (c *Console) look(ctx context.Context, w wanted, h *history) error {
 	if w.later() {
 		f.Newest = batchCalls
 	}
-	last := int64(0)                // the place of the last call that is shown
-	again := make(map[string]*Call) // by question: of calls that were made anew only the last is shown
+	last := int64(0) // the place of the last call that is shown
 	for h.Looked < mostLooked {
-		requests, err := c.Lines(ctx, f)
+		requests, err := c.read(ctx, f)
 		if err != nil || len(requests) == 0 {
 			return err
 		}
-		some, err := c.among(ctx, requests)
+		some, err := c.among(ctx, w, requests)
 		if err != nil {
 			return err
 		}
 		for _, one := range slices.Backward(some) {
 			h.Looked++
-			if q := one.call.Question; q != "" {
-				if newer := again[q]; newer != nil {
-					newer.AskedAt = cmp.Or(one.call.AskedAt, newer.AskedAt)
-					continue
-				}
-				again[q] = one.call
-			}
 			if !w.fits(one.call, one.lines) {
 				continue
 			}
@@ -327,7 +332,7 @@ func (c *Console) look(ctx context.Context, w wanted, h *history) error {
 
 // sessions are those that were seen last, newest first, and the one that is looked at.
 func (c *Console) sessions(ctx context.Context, chosen string) ([]session, error) {
-	lines, err := c.Lines(ctx, Filter{Kind: audit.Requested, Newest: sessionsOf})
+	lines, err := c.read(ctx, Filter{Kind: audit.Requested, Newest: sessionsOf})
 	all := []session{}
 	for _, l := range slices.Backward(lines) {
 		if len(all) == mostSession {
@@ -389,7 +394,7 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 // exported is the next piece of an export, and behind which place the one after it
 // begins; 0: there is none.
 func (c *Console) exported(ctx context.Context, want wanted, f Filter) (lines []Line, next int64, err error) {
-	read, err := c.Lines(ctx, f)
+	read, err := c.read(ctx, f)
 	if err != nil || len(read) == 0 {
 		return nil, 0, err
 	}
@@ -399,7 +404,7 @@ func (c *Console) exported(ctx context.Context, want wanted, f Filter) (lines []
 	if !want.Any() {
 		return read, next, nil
 	}
-	some, err := c.among(ctx, read)
+	some, err := c.among(ctx, want, read)
 	for _, one := range some {
 		if want.fits(one.call, one.lines) {
 			lines = append(lines, one.lines...)

@@ -75,7 +75,11 @@ func (h *pastHost) read(_ context.Context, f web.Filter) (all []web.Line, err er
 			if slices.Contains(f.Calls, l.ID) {
 				all = append(all, l)
 			}
-		case f.Kind != "" && l.Kind != f.Kind, f.Question != "" && l.Question != f.Question, f.Tool != "" && l.Tool != f.Tool, f.Session != "" && l.Session != f.Session,
+		case f.Questions != nil:
+			if slices.Contains(f.Questions, l.Question) {
+				all = append(all, l)
+			}
+		case f.Kind != "" && l.Kind != f.Kind, f.Tool != "" && l.Tool != f.Tool, f.Session != "" && l.Session != f.Session,
 			f.Before > 0 && l.Place >= f.Before, l.Place <= f.After:
 		default:
 			if all = append(all, l); f.Oldest > 0 && len(all) == f.Oldest {
@@ -267,6 +271,48 @@ func TestHistoryPages(t *testing.T) {
 			}
 		})
 	}
+	t.Run("P6 a call that was made anew, in another session too, is one row wherever its pages end", func(t *testing.T) {
+		t.Parallel()
+		for between := range 220 {
+			if between > 3 && between%49 != 0 {
+				continue
+			}
+			h := new(pastHost)
+			made := func(id, session string, kinds ...audit.Kind) {
+				for _, k := range kinds {
+					e := audit.Entry{ID: id, Tool: "write", Session: session, Kind: k}
+					switch k { //nolint:exhaustive // the others have nothing more
+					case audit.Asked:
+						e.Question = "q1"
+					case audit.Ended:
+						e.Result = &audit.Outcome{IsError: true, Kind: "suspended"}
+					}
+					h.add(e)
+				}
+			}
+			made("first", "s1", audit.Requested, audit.Asked, audit.Ended)
+			for i := range between {
+				h.call(fmt.Sprintf("c%d", i), audit.Entry{Tool: "t", Session: "s"}, "allow", &audit.Outcome{})
+			}
+			made("second", "s2", audit.Requested, audit.Asked, audit.Started)
+			p := h.console(t)
+			for query, want := range map[string]int{"": between + 1, "tool=write": 1, "session=s1": 1, "session=s2": 1, "text=q1": 1, "state=running": 1} {
+				values, _ := url.ParseQuery(query)
+				got, _ := p.walk(values)
+				if len(got) != want || !slices.Contains(got, "second") || slices.Contains(got, "first") {
+					t.Errorf("%d between, %q: got %d calls, want %d, and both as one", between, query, len(got), want)
+				}
+				if text := p.get("/api/export?"+query, http.StatusOK); strings.Count(text, `"first"`) != 3 || strings.Count(text, `"second"`) != 3 {
+					t.Errorf("%d between, export of %q: got %s, want the lines of both", between, query, text)
+				}
+			}
+			var now struct {
+				Groups []struct{ Calls []struct{ ID string } }
+			}
+			p.json("/api/calls/first", new(any))
+			p.json("/api/now", &now)
+		}
+	})
 	t.Run("U1 a search says how far it looked, and goes on from there", func(t *testing.T) {
 		t.Parallel()
 		h := new(pastHost)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -73,8 +74,28 @@ type Call struct {
 	Live  *Live  `json:"live,omitempty"`
 	Here  bool   `json:"here,omitempty"` // it runs in this process, and can be stopped
 
-	earlier []string // ids of the same call, when it was made before
-	back    bool     // it was handed back to its client, which must call again
+	// Left is what the journal knows of it, where its process ended before it did.
+	Left *Left `json:"left,omitempty"`
+
+	earlier   []string  // ids of the same call, when it was made before
+	questions []string  // all of its own
+	back      bool      // it was handed back to its client, which must call again
+	writer    string    // who wrote the last line that says how it goes on
+	last      time.Time // of its lines
+}
+
+// Left is a call that may have changed something, and whose process is gone.
+type Left struct {
+	Call    string    `json:"call"`
+	Tool    string    `json:"tool"`
+	Source  string    `json:"source,omitempty"`
+	For     string    `json:"for"`
+	Session string    `json:"session"`
+	Turn    int       `json:"turn"`
+	Began   time.Time `json:"began"`
+	Args    string    `json:"args,omitempty"`
+	Why     string    `json:"why"`
+	Again   bool      `json:"again,omitempty"` // it runs again when its turn goes on; else a person must say what became of it
 }
 
 // Over reports whether nothing more will become of it.
@@ -103,35 +124,90 @@ func fold(lines []Line) []*Call {
 }
 
 // joined makes one of calls that are one to a person: a client that cannot wait for an
-// answer makes its call anew, and that goes on from the same question.
+// answer makes its call anew, and that goes on from the same question. Two that share one
+// are two where the earlier ran, or waits for another question by now.
 func joined(all []*Call) []*Call {
-	first := make(map[string]*Call) // by question
+	open := make(map[string]*Call) // by the question that it waits for
 	return slices.DeleteFunc(all, func(c *Call) bool {
-		before := first[c.Question]
-		switch {
-		case c.Question == "":
-			return false
-		case before == nil:
-			first[c.Question] = c
-			return false
+		var before *Call
+		for _, q := range c.questions {
+			if b := open[q]; b != nil && b != c {
+				before = b
+				delete(open, q)
+				break
+			}
 		}
-		again := *c
-		again.Place, again.Requested = before.Place, before.Requested
-		if !before.AskedAt.IsZero() {
-			again.AskedAt = before.AskedAt
+		first := c
+		if before != nil {
+			again := *c
+			again.Place, again.Requested = before.Place, before.Requested
+			if !before.AskedAt.IsZero() {
+				again.AskedAt = before.AskedAt
+			}
+			if !before.Answered.IsZero() && (again.Answered.IsZero() || before.Answered.Before(again.Answered)) {
+				again.Answered, again.Answer = before.Answered, before.Answer
+			}
+			again.earlier = append(before.earlier, before.ID)
+			*before = again
+			first = before
 		}
-		if !before.Answered.IsZero() && (again.Answered.IsZero() || before.Answered.Before(again.Answered)) {
-			again.Answered, again.Answer = before.Answered, before.Answer
+		if q := first.Question; q != "" && (first.back || first.Started.IsZero() && !first.Over()) {
+			open[q] = first
 		}
-		again.earlier = append(before.earlier, before.ID)
-		*before = again
-		return true
+		return before != nil
 	})
+}
+
+// is reports whether an id is that of the call, or of one that it was made as before.
+func (c *Call) is(id string) bool { return c.ID == id || slices.Contains(c.earlier, id) }
+
+// lives are all lines of the calls that lines are of, and of those that share a question
+// with one of them: so what is one call does not hang on what was asked for.
+func (c *Console) lives(ctx context.Context, of []Line) ([]Line, error) {
+	known, asked := make(map[string]bool, len(of)), make(map[string]bool)
+	var lines []Line
+	for len(of) > 0 {
+		var ids, questions []string
+		for i := range of {
+			if id := of[i].ID; id != "" && !known[id] {
+				known[id] = true
+				ids = append(ids, id)
+			}
+		}
+		if len(ids) == 0 {
+			break
+		}
+		more, err := c.read(ctx, Filter{Calls: ids})
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, more...)
+		for i := range more {
+			if q := more[i].Question; q != "" && !asked[q] {
+				asked[q] = true
+				questions = append(questions, q)
+			}
+		}
+		if of = nil; len(questions) > 0 {
+			if of, err = c.read(ctx, Filter{Questions: questions}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(a.Place, b.Place) })
+	return lines, nil
 }
 
 // take is what one line says of the call.
 func (c *Call) take(l *Line) {
 	c.who(l)
+	c.last = l.Time
+	if q := l.Question; q != "" && !slices.Contains(c.questions, q) {
+		c.questions = append(c.questions, q)
+	}
+	if !slices.Contains([]audit.Kind{audit.Answered, audit.Governed, audit.Resolved}, l.Kind) { // which others write
+		c.writer = l.Writer
+	}
 	switch l.Kind { //nolint:exhaustive // the others say nothing of how it stands
 	case audit.Requested:
 		if c.Requested.IsZero() {
@@ -165,9 +241,18 @@ func (c *Call) take(l *Line) {
 	case audit.GivenUp:
 		c.mark("given up")
 	case audit.Resolved:
-		c.State, c.Text = Done, l.Text
+		c.State, c.Kind, c.Text, c.Ended = Done, "", l.Text, l.Time
+		if !strings.HasPrefix(l.Text, resolvedDone) {
+			c.State = Stopped // as if it had not begun: it runs when its turn goes on
+		}
+		if l.By != "" {
+			c.Text = l.By + ": " + l.Text
+		}
 	}
 }
+
+// resolvedDone begins what a person says of a call that was done.
+const resolvedDone = "it was done"
 
 // answered is that a person has said something: the call goes on, or its client does not
 // know yet.

@@ -2,6 +2,9 @@ package web
 
 import (
 	"fmt"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // began is when everything in these tests begins.
@@ -31,6 +35,8 @@ func toldLines(text string) (lines []Line) {
 			e.Args = word
 		case audit.Asked:
 			e.Question = word
+		case audit.Resolved:
+			e.Text, e.By = word, "ada"
 		case audit.Answered, audit.Governed:
 			e.Text, e.Question, _ = strings.Cut(word, " ")
 			e.By = "ada"
@@ -38,7 +44,7 @@ func toldLines(text string) (lines []Line) {
 			e.Result = &audit.Outcome{IsError: word != "", Kind: word, Preview: "preview"}
 			e.Took = time.Millisecond
 		}
-		lines = append(lines, Line{int64(i + 1), e})
+		lines = append(lines, Line{Place: int64(i + 1), Entry: e})
 	}
 	return lines
 }
@@ -59,12 +65,18 @@ func TestFold(t *testing.T) {
 		{"P6 made anew it is one call", "a requested@0, a asked@1 q, a ended@2 suspended, b requested@3, b answered@4 allow q, b started@5, b ended@6", "b done"},
 		{"P6 in the middle of that", "a requested@0, a asked@1 q, a ended@2 suspended, b requested@3, b asked@4 q", "b asked"},
 		{"D5 in their order of arrival", "a requested@0, b requested@1, b ended@2, a ended@3 failed", "a failed, b done"},
-		{"U1 what was done by a person afterwards", "a requested@0, a started@1, a ended@2 outcome_unknown, a resolved@9", "a done"},
+		{"U1 what was done by a person afterwards", "a requested@0, a started@1, a ended@2 outcome_unknown, a resolved@9 it was done", "a done"},
+		{"J2 what a person says was not done", "a requested@0, a started@1, a ended@2 outcome_unknown, a resolved@9 it was not done: I looked", "a stopped"},
+		{"J2 and then it runs", "a requested@0, a started@1, a resolved@9 it was not done, a requested@10, a started@11", "a running"},
+		{"P6 with a second question it is one call all the same", "a requested@0, a asked@1 q, a ended@2 suspended, b requested@3, b asked@4 q, b answered@5 allow q, b started@6, b asked@7 r", "b asked"},
+		{"P6 handed back at the second question", "a requested@0, a asked@1 q, a answered@2 allow q, a started@3, a asked@4 r, a ended@5 suspended, b requested@6, b answered@7 allow r, b ended@8", "b done"},
+		{"P6 an equal call that ran on the yes is another", "a requested@0, a asked@1 q, b requested@2, b asked@3 q, a answered@4 allow q, a started@5, a ended@6, b asked@7 r", "a done, b asked"},
+		{"P6 also where the later one was quicker", "a requested@0, a asked@1 q, b requested@2, b asked@3 q, b answered@4 allow q, b started@5, b ended@6, a asked@7 r", "a asked, b done"},
 		{"U1 lines of no call", " found@0", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			lines := []Line{{1, audit.Entry{Kind: audit.Found}}}
+			lines := []Line{{Place: 1, Entry: audit.Entry{Kind: audit.Found}}}
 			if tt.want != "" {
 				lines = toldLines(tt.lines)
 			}
@@ -83,6 +95,34 @@ func TestFold(t *testing.T) {
 		got := fmt.Sprint(c.Requested.Sub(began), c.AskedAt.Sub(began), c.Answered.Sub(began), c.Started.Sub(began), c.Ended.Sub(began), " ", c.Args, c.Marks, c.Answer, c.Place)
 		if want := `0s 1ms 30ms 42ms 44ms {"x":1}[cut]ada: allow1`; strings.ReplaceAll(got, "  ", " ") != want {
 			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+	t.Run("L2 every kind of error can be looked for", func(t *testing.T) {
+		t.Parallel()
+		text, err := os.ReadFile("../../tool/error.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := regexp.MustCompile(`\bKind = "(\w+)"`).FindAllSubmatch(text, -1)
+		for _, k := range all {
+			if !slices.Contains((wanted{}).Kinds(), tool.Kind(k[1])) {
+				t.Errorf("%s is not listed", k[1])
+			}
+		}
+		if len(all) != len((wanted{}).Kinds()) {
+			t.Errorf("got %d kinds, want %d", len((wanted{}).Kinds()), len(all))
+		}
+	})
+	t.Run("U1 a call is found by its arguments as they are shown", func(t *testing.T) {
+		t.Parallel()
+		lines := []Line{{Entry: audit.Entry{Args: `{"path":"a \u0026 b","limit":330}`}}}
+		for _, text := range []string{"limit: 330", `"limit": 330`, `"limit":330`, "a & b, limit", "path: a"} {
+			if !said(lines, text) {
+				t.Errorf("%s is not found", text)
+			}
+		}
+		if said(lines, "limit: 331") {
+			t.Error("got what does not stand there")
 		}
 	})
 	t.Run("L2 every kind of error is some state", func(t *testing.T) {

@@ -9,9 +9,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -276,6 +279,332 @@ func TestFeed(t *testing.T) {
 		}
 		if w := get(t, c, "/api/events"); fmt.Sprint(w.Body) != "" {
 			t.Errorf("got %s, want nothing from a console that is closed", w.Body)
+		}
+	})
+}
+
+// A process that crashed writes no end. Its calls are not "running" for ever: what they
+// were is not known, and a person says it.
+func TestCutOff(t *testing.T) {
+	t.Parallel()
+	lines := toldLines("reads requested@0, reads started@1, pays requested@2, pays started@3, runs requested@4, runs started@5, waits requested@6, again requested@7, again started@8, over requested@9, over started@10, over ended@11")
+	for i := range lines {
+		lines[i].Writer = "gone"
+		if lines[i].ID == "runs" {
+			lines[i].Writer = "here"
+		}
+	}
+	resolved := ""
+	left := []Left{{Call: "pays", Tool: "bank__pay", Source: "bank", Args: `{"to":"<eve>"}`, Why: "its process is gone"}, {Call: "again", Why: "it is idempotent", Again: true}}
+	c := &Console{
+		Key:    testKey,
+		Writes: func(writer string) bool { return writer == "here" },
+		Left:   func(context.Context) ([]Left, error) { return slices.Clone(left), nil },
+		Lines: func(_ context.Context, f Filter) (all []Line, _ error) {
+			for _, l := range lines {
+				if l.Time = l.Time.Add(time.Since(began)); slices.Contains(f.Calls, l.ID) || f.Kind == l.Kind {
+					all = append(all, l)
+				}
+			}
+			return all, nil
+		},
+		Resolve: func(_ context.Context, call string, done bool, note string) error {
+			resolved += fmt.Sprint(call, " ", done, " ", note)
+			return nil
+		},
+	}
+	var now Now
+	if err := json.Unmarshal(get(t, c, "/api/now").Body.Bytes(), &now); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("J2 calls of a process that is gone do not run", func(t *testing.T) {
+		got := make(map[string]State)
+		for _, g := range now.Groups {
+			for _, call := range g.Calls {
+				got[call.ID] = call.State
+			}
+		}
+		if diff := cmp.Diff(map[string]State{"reads": Lost, "pays": Lost, "runs": Running, "waits": Stopped, "again": Lost, "over": Done}, got); diff != "" || now.Running != 1 {
+			t.Errorf("%d running: %s", now.Running, diff)
+		}
+	})
+	t.Run("J2 what a person must say is asked on Now and on the call's page", func(t *testing.T) {
+		if len(now.Unknown) != 1 || now.Unknown[0].Call != "pays" {
+			t.Errorf("got %+v, want the call that may have happened, and only that", now.Unknown)
+		}
+		for path, want := range map[string]string{"/": "Nobody knows what became of this call", "/history/pays": "What became of it is not known", "/history/again": "it runs again when its turn goes on", "/history/reads": "it only read"} {
+			text := get(t, c, path).Body.String()
+			if form := strings.Contains(text, `action="/api/calls/pays/resolve"`); !strings.Contains(text, want) || form != (path == "/" || path == "/history/pays") {
+				t.Errorf("%s: got a form: %t, want %q: %s", path, form, want, text)
+			}
+		}
+	})
+	t.Run("J2 and said there", func(t *testing.T) {
+		for body, want := range map[string]int{`{"done":true,"note":"I saw it"}`: http.StatusOK, `{}`: http.StatusUnprocessableEntity} {
+			if w := post(t, c, "/api/calls/pays/resolve", kindJSON, body); w.Code != want {
+				t.Errorf("%s: got %d, %s", body, w.Code, w.Body)
+			}
+		}
+		if w := post(t, c, "/api/calls/again/resolve", kindForm, "done=false&note=+no+&back=/history/again"); w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), "/history/again?") {
+			t.Errorf("got %d, %s", w.Code, w.Header())
+		}
+		if want := "pays true I saw itagain false no"; resolved != want && resolved != "again false nopays true I saw it" {
+			t.Errorf("got %q, want %q", resolved, want)
+		}
+	})
+}
+
+func TestSinkOfPages(t *testing.T) {
+	t.Parallel()
+	h := toldLines(`a requested@0 {"hush":1}, a changed@1 {"hush":2}, a started@2, a ended@3, b requested@4 {"hush":3}, b started@5, b ended@6 failed`)
+	for i := range h {
+		if r := h[i].Result; r != nil {
+			if r.Preview, r.Bytes = "hush said", 5000; r.IsError {
+				r.Preview, r.Text, r.Detail = "", "hush text", "hush detail"
+			}
+		}
+	}
+	for name, tt := range map[string]struct{ args, results string }{
+		"G4 pages that are given everything": {"", ""},
+		"G4 without results":                 {"", "[withheld: secret]"},
+		"G4 without arguments":               {"[withheld: internal]", ""},
+		"G4 without either":                  {"[withheld: internal]", "[withheld: secret]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &Console{
+				Key:      testKey,
+				Withheld: func(string) (string, string) { return tt.args, tt.results },
+				Result:   func(context.Context, []Line, int64, int) (Piece, error) { return PieceOf("hush whole", 0, 100), nil },
+				Left:     func(context.Context) ([]Left, error) { return []Left{{Call: "a", Args: `{"hush":4}`}}, nil },
+				Lines: func(_ context.Context, f Filter) (all []Line, _ error) {
+					for _, l := range h {
+						if l.Time = l.Time.Add(time.Since(began)); f.Kind == "" && f.Calls == nil || slices.Contains(f.Calls, l.ID) || f.Kind == l.Kind {
+							all = append(all, l)
+						}
+					}
+					return all, nil
+				},
+			}
+			r := &tool.Request{ID: "live", Name: "t"}
+			for _, e := range []audit.Event{
+				{Kind: audit.Started, Request: r, Name: "t"},
+				{Kind: audit.Updated, Request: r, Name: "t", Update: &tool.Update{Text: "hush out"}},
+				{Kind: audit.Updated, Request: r, Name: "t", Update: &tool.Update{Text: "hush more"}},
+				{Kind: audit.Updated, Request: r, Name: "t", Update: &tool.Update{Progress: true, Message: "hush message"}},
+			} {
+				c.Observe(e)
+			}
+			if live := c.feed.live()["live"]; (tt.results == "") != strings.Contains(live.Output+live.Message, "hush") || tt.results != "" && (live.Output != tt.results || live.Message != tt.results) {
+				t.Errorf("what it says while it runs: got %+v", live)
+			}
+			var all string
+			for _, path := range []string{"/", "/history", "/history/a", "/history/b", "/history/result/a", "/api/export", "/api/history?text=hush", "/api/calls/a", "/api/calls/b", "/api/now"} {
+				all += get(t, c, path).Body.String()
+			}
+			for word, instead := range map[string]string{"hush said": tt.results, "hush whole": tt.results, "hush text": tt.results + tt.args, "hush detail": tt.results + tt.args, `hush\":`: tt.args} {
+				if got := strings.Contains(all, word); got != (instead == "") {
+					t.Errorf("%q is shown: %t, want %t", word, got, instead == "")
+				}
+			}
+			for _, text := range []string{tt.args, tt.results} {
+				if !strings.Contains(all, text) {
+					t.Errorf("got no %s, want it said", text)
+				}
+			}
+		})
+	}
+}
+
+func TestResults(t *testing.T) {
+	t.Parallel()
+	t.Run("U1 the whole of a result is read in parts, and no character is cut", func(t *testing.T) {
+		t.Parallel()
+		text := strings.Repeat("äöü€ 𝄞\n", 300)
+		got := ""
+		for at, n := int64(0), 0; ; n++ {
+			p := PieceOf(text, at, 100)
+			if got += p.Text; p.Size != int64(len(text)) || p.At != at || len(p.Text) > 100 || !utf8.ValidString(p.Text) || n > len(text) {
+				t.Fatalf("at %d: got %+v", at, p)
+			}
+			if at = p.Next; at == 0 {
+				break
+			}
+		}
+		if got != text {
+			t.Errorf("got %d bytes, want %d", len(got), len(text))
+		}
+		if p := PieceOf("a", 7, 10); p.Text != "" || p.Next != 0 {
+			t.Errorf("behind the end: got %+v", p)
+		}
+		if p := PieceOf(string([]byte{0x80, 0x80, 0x80, 0x80, 0x80, 0x80}), 0, 5); p.Text == "" {
+			t.Errorf("what is no text: got %+v, want that it goes on", p)
+		}
+	})
+	t.Run("U1 those of this process are held, and the oldest are let go of", func(t *testing.T) {
+		t.Parallel()
+		var r results
+		long := strings.Repeat("x", mostResult-100)
+		for i := range 50 {
+			r.keep(fmt.Sprint(i), &tool.Result{Content: []tool.Content{tool.Text(long)}})
+		}
+		r.keep("49", &tool.Result{Content: []tool.Content{tool.Text("anew")}})
+		r.keep("50", &tool.Result{Content: []tool.Content{tool.Text(long + long)}})
+		if r.bytes > mostResults || len(r.texts) != len(r.order) || r.texts["49"] != "anew" || r.texts["0"] != "" || r.texts["50"] != "" || r.texts["48"] != long {
+			t.Errorf("got %d bytes of %d results", r.bytes, len(r.texts))
+		}
+		for i := range 100_000 {
+			r.keep(fmt.Sprint("short", i), &tool.Result{Content: []tool.Content{tool.Text("ok")}})
+		}
+		if got := len(r.texts); got > mostResults/toFind || r.bytes > mostResults {
+			t.Errorf("short ones: got %d, %d bytes, want what it takes to find them counted", got, r.bytes)
+		}
+	})
+	t.Run("U1 a call's page has its result, and leads to all of it", func(t *testing.T) {
+		t.Parallel()
+		lines := toldLines("a requested@0, a started@1, a ended@2, b requested@3, b started@4, b ended@5")
+		for i := range lines {
+			if r := lines[i].Result; r != nil {
+				r.Bytes = 70_000
+			}
+		}
+		c := &Console{Key: testKey, Lines: func(_ context.Context, f Filter) (all []Line, _ error) {
+			for _, l := range lines {
+				if slices.Contains(f.Calls, l.ID) {
+					all = append(all, l)
+				}
+			}
+			return all, nil
+		}}
+		c.Observe(audit.Event{Kind: audit.Ended, Request: &tool.Request{ID: "a"}, Result: &tool.Result{Content: []tool.Content{tool.Text(strings.Repeat("<b>", 30_000) + "the end")}}})
+		for path, want := range map[string]string{
+			"/history/a": `href="/history/result/a"`, "/history/result/a": `href="?at=65536"`, "/history/result/a?at=65536": "&lt;b&gt;the end",
+			"/history/b": "the whole of it is not kept any more", "/history/result/b": "not kept any more", "/history/result/a?at=x": "want a number", "/history/result/a?at=99999": "want less than 90007", "/history/result/c": "no call on the record",
+		} {
+			if text := get(t, c, path).Body.String(); !strings.Contains(text, want) || strings.Contains(text, "<b>") {
+				t.Errorf("%s: got %.200s, want %s", path, text, want)
+			}
+		}
+	})
+}
+
+func TestManyCalls(t *testing.T) {
+	t.Parallel()
+	for calls, more := range map[int]bool{nowCalls: false, nowCalls + 1: true} {
+		t.Run(fmt.Sprintf("U1 that there are more than are shown is said: %d", calls), func(t *testing.T) {
+			t.Parallel()
+			h := make([]Line, calls)
+			for i := range h {
+				h[i] = Line{Place: int64(i + 1), Entry: audit.Entry{Kind: audit.Requested, ID: fmt.Sprint("c", i), Time: time.Now()}}
+			}
+			c := &Console{Key: testKey, Lines: func(_ context.Context, f Filter) (all []Line, _ error) {
+				if f.Calls == nil {
+					return h[max(0, len(h)-f.Newest):], nil
+				}
+				for _, l := range h {
+					if slices.Contains(f.Calls, l.ID) {
+						all = append(all, l)
+					}
+				}
+				return all, nil
+			}}
+			text := get(t, c, "/").Body.String()
+			if n := strings.Count(text, `<li id="c-`); n != nowCalls || strings.Contains(text, "Older ones of this hour") != more {
+				t.Errorf("got %d calls: %s", n, text)
+			}
+		})
+	}
+}
+
+func TestChoices(t *testing.T) {
+	t.Parallel()
+	ask := question("q1", func(q *policy.Question) {
+		q.Tool, q.Wants, q.Input = "ask_user", "Which?\n1. red\n2. <b>blue", `{"question":"Which?","choices":["red","<b>blue"," ","\u202eder"]}`
+	})
+	t.Run("P6 what a tool offers to choose from is answered by a button", func(t *testing.T) {
+		t.Parallel()
+		d := &desk{pending: []policy.Question{ask}}
+		c := d.console()
+		text := get(t, c, "/").Body.String()
+		for _, want := range []string{`<button name="choice" value="red">red</button>`, `value="&lt;b&gt;blue">&lt;b&gt;blue</button>`} {
+			if !strings.Contains(text, want) || strings.Count(text, `name="choice"`) != 2 {
+				t.Errorf("got %s, want %s", text, want)
+			}
+		}
+		if w := post(t, c, "/api/questions/q1", kindForm, "choice=%3Cb%3Eblue&text=&digest=d"); w.Code != http.StatusSeeOther || d.answered["q1"].Text != "<b>blue" || !d.answered["q1"].Allow {
+			t.Errorf("got %d, %+v", w.Code, d.answered)
+		}
+	})
+	t.Run("P6 a tool of somebody else offers nothing so", func(t *testing.T) {
+		t.Parallel()
+		other := ask
+		other.Source.Trust = 0
+		if got := choicesOf(other); got != nil {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+func TestFormAgain(t *testing.T) {
+	t.Parallel()
+	d := &desk{pending: []policy.Question{question("q1")}}
+	c := d.console()
+	t.Run("P6 what was typed into a form that is refused is shown again", func(t *testing.T) {
+		w := post(t, c, "/api/questions/q1", kindForm, url.Values{"do": {"allow"}, "message": {"not <here>"}, "digest": {"d"}, "back": {"/?x=1"}}.Encode())
+		for _, want := range []string{"it goes with a no", `name="message" rows="3" spellcheck="false">not &lt;here&gt;</textarea>`, `name="do" value="allow"`, `action="/api/questions/q1"`, `href="/?x=1"`} {
+			if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), want) {
+				t.Errorf("got %d, %s, want %s", w.Code, w.Body, want)
+			}
+		}
+	})
+	t.Run("P6 where nothing was typed the page itself says it", func(t *testing.T) {
+		if w := post(t, c, "/api/questions/q9", kindForm, "do=allow&message=&reason=&edited=%7B%7D&rule=fs_write"); w.Code != http.StatusSeeOther {
+			t.Errorf("got %d, %s", w.Code, w.Body)
+		}
+	})
+}
+
+func TestCard(t *testing.T) {
+	t.Parallel()
+	d := &desk{pending: []policy.Question{question("q1", func(q *policy.Question) {
+		q.Tool, q.Claims, q.Expires = "bank__rates", tool.Claims{Touches: []tool.Access{{Resource: "file:a<b>", Write: true}}}, time.Now().Add(time.Hour)
+		q.Caller.Session = "mcp-SESSION-123456"
+	})}}
+	t.Run("P4 a card says until when, in which session, and what it touches", func(t *testing.T) {
+		t.Parallel()
+		text := get(t, d.console(), "/").Body.String()
+		for _, want := range []string{"data-until>until ", "…123456", "writes <code>file:a&lt;b&gt;</code>", "may destroy", `class="card destroys"`} {
+			if !strings.Contains(text, want) {
+				t.Errorf("got %s, want %s", text, want)
+			}
+		}
+	})
+	t.Run("P4 what only the tool says of itself is said to be that", func(t *testing.T) {
+		t.Parallel()
+		c := d.console()
+		c.Says = func(string) tool.Claims { return tool.Claims{ReadOnly: true} }
+		text := get(t, c, "/").Body.String()
+		if !strings.Contains(text, "says it only reads") || !strings.Contains(text, ">may destroy<") || !strings.Contains(text, `class="card destroys"`) || !strings.Contains(text, `name="second"`) {
+			t.Errorf("got %s, want what it says, and the second key all the same", text)
+		}
+	})
+}
+
+func TestPendingIsReadOnce(t *testing.T) {
+	t.Parallel()
+	d := &desk{pending: []policy.Question{question("q1")}}
+	c := d.console()
+	reads, pending := 0, c.Pending
+	c.Pending = func(ctx context.Context) ([]policy.Question, error) {
+		reads++
+		return pending(ctx)
+	}
+	t.Run("P6 a page looks at the questions once", func(t *testing.T) {
+		for _, path := range []string{"/", "/history", "/api/questions"} {
+			reads = 0
+			if get(t, c, path); reads != 1 {
+				t.Errorf("%s: got %d looks, want 1", path, reads)
+			}
 		}
 	})
 }

@@ -17,9 +17,10 @@ import (
 type life struct {
 	Call    *Call    `json:"call"`
 	Phases  []phase  `json:"phases"`
-	Flow    flowing  `json:"flow,omitzero"` // where arguments came from, and where they go
-	Changes []Change `json:"changes"`       // that it made to files
-	Lines   []Line   `json:"lines"`         // as they are on the record
+	Flow    flowing  `json:"flow,omitzero"`   // where arguments came from, and where they go
+	Changes []Change `json:"changes"`         // that it made to files
+	Lines   []Line   `json:"lines"`           // as they are on the record
+	Result  Piece    `json:"result,omitzero"` // its beginning; zero: the record alone has some of it
 	Wrong   string   `json:"wrong,omitempty"`
 	Undoes  bool     `json:"-"`
 }
@@ -89,57 +90,64 @@ func (f *flowing) take(l *Line) {
 	}
 }
 
-// life is one call, by Ferrule's id.
+// life is one call, by Ferrule's id, with what it changed and brought.
 func (c *Console) life(ctx context.Context, id string) (*life, error) {
-	gone := missing(fmt.Sprintf("no call on the record has the id %q: History lists those that there are", id))
-	if c.Lines == nil {
-		return nil, gone
-	}
-	before, err := c.asking(ctx)
+	all, err := c.lived(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	lines, err := c.Lines(ctx, Filter{Calls: []string{id}})
-	if err != nil {
-		return nil, err
-	}
-	if len(lines) == 0 || id == "" {
-		return nil, gone
-	}
-	calls := fold(lines)
-	if q := calls[0].Question; q != "" { // it may have been made before, and gone on from there
-		if same, err := c.Lines(ctx, Filter{Question: q}); err != nil {
-			return nil, err
-		} else if lines, err = c.lives(ctx, same); err != nil {
-			return nil, err
-		}
-		calls = fold(lines)
-	}
-	calls, err = c.alive(ctx, before, calls)
-	if err != nil {
-		return nil, err
-	}
-	all := &life{Call: calls[0], Phases: phases(lines), Lines: lines, Changes: []Change{}, Undoes: c.Undo != nil}
-	for i := range lines {
-		all.Flow.take(&lines[i])
+	if all.Result, err = c.piece(ctx, all.Call, all.Lines, 0, firstPiece); err != nil {
+		all.Wrong = "the whole result cannot be read: " + err.Error() // the rest can, all the same
 	}
 	if c.Changes == nil {
 		return all, nil
 	}
 	made, err := c.Changes(ctx)
 	if err != nil {
-		all.Wrong = err.Error() // the rest can be read all the same
+		all.Wrong = "what it changed in files cannot be said: " + err.Error()
 	}
 	for _, change := range made {
-		if change.Call == all.Call.ID || slices.Contains(all.Call.earlier, change.Call) {
+		if all.Call.is(change.Call) {
 			all.Changes = append(all.Changes, change)
 		}
 	}
 	return all, nil
 }
 
+// lived is what the record says of one call.
+func (c *Console) lived(ctx context.Context, id string) (*life, error) {
+	gone := missing(fmt.Sprintf("no call on the record has the id %q: History lists those that there are", id))
+	if c.Lines == nil {
+		return nil, gone
+	}
+	if _, err := c.asking(ctx); err != nil { // before the record: see waits
+		return nil, err
+	}
+	lines, err := c.lives(ctx, []Line{{Entry: audit.Entry{ID: id}}})
+	if err != nil {
+		return nil, err
+	}
+	calls := fold(lines)
+	at := slices.IndexFunc(calls, func(c *Call) bool { return c.is(id) })
+	if at < 0 {
+		return nil, gone
+	}
+	if calls, err = c.alive(ctx, calls[at:at+1]); err != nil {
+		return nil, err
+	}
+	lines = slices.DeleteFunc(lines, func(l Line) bool { return !calls[0].is(l.ID) })
+	all := &life{Call: calls[0], Phases: phases(lines), Lines: lines, Changes: []Change{}, Undoes: c.Undo != nil}
+	for i := range lines {
+		all.Flow.take(&lines[i])
+	}
+	return all, nil
+}
+
 // Group has the call alone, for its bar.
 func (l *life) Group() Group { return grouped([]*Call{l.Call}, time.Now())[0] }
+
+// Cut reports whether the record has only the beginning of its result.
+func (l *life) Cut() bool { return l.Call.Bytes > len(l.Call.Preview) }
 
 // Size is how much its result was.
 func (l *life) Size() string { return size(l.Call.Bytes) }

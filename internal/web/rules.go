@@ -57,6 +57,7 @@ type Imagined struct {
 // Explained is what would become of a call.
 type Explained struct {
 	Tool    string   `json:"tool"`
+	Unknown bool     `json:"unknown,omitempty"` // there is no such tool, so a call is refused: the rest is of one that would have its name
 	Verdict string   `json:"verdict"`
 	By      string   `json:"by"`
 	Reason  string   `json:"reason,omitempty"`

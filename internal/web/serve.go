@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,7 @@ func (c *Console) begin() {
 	names, _ := fs.Glob(pages, "pages/*.html") // which never fails: the pattern is one
 	for _, file := range names {
 		name := strings.TrimSuffix(path.Base(file), ".html")
-		c.pages[name] = template.Must(template.New("").Funcs(words()).ParseFS(pages, "pages/layout.html", "pages/parts.html", file))
+		c.pages[name] = template.Must(template.New("").Funcs(c.words()).ParseFS(pages, "pages/layout.html", "pages/parts.html", file))
 	}
 	c.mux = c.routes()
 }
@@ -47,6 +48,11 @@ func (c *Console) routes() http.Handler {
 		part(m)
 	}
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if ways := waysTo(m, r); len(ways) > 0 {
+			w.Header().Set("Allow", strings.Join(ways, ", "))
+			c.refuse(w, r, http.StatusMethodNotAllowed, fmt.Errorf("got %s, want %s: /api/openapi.json says what there is", r.Method, strings.Join(ways, " or ")))
+			return
+		}
 		err := errors.New("there is no such page: the links above lead to those that there are")
 		if isAPI(r) {
 			err = fmt.Errorf("there is no %s %s: /api/openapi.json says what there is", r.Method, r.URL.Path)
@@ -56,12 +62,29 @@ func (c *Console) routes() http.Handler {
 	return m
 }
 
+// waysTo are the methods by which there is something at the address of a request.
+func waysTo(m *http.ServeMux, r *http.Request) (ways []string) {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		as := *r
+		as.Method = method
+		if _, pattern := m.Handler(&as); pattern != "/" && pattern != "" {
+			ways = append(ways, method)
+		}
+	}
+	return ways
+}
+
 // static serves a file that is part of the program.
 func (c *Console) static(w http.ResponseWriter, r *http.Request) {
 	name := path.Clean(strings.TrimPrefix(r.URL.Path, "/"))
 	text, err := fs.ReadFile(statics, name)
-	if err != nil || r.Method != http.MethodGet && r.Method != http.MethodHead {
+	switch {
+	case err != nil:
 		http.Error(w, "there is no such file", http.StatusNotFound)
+		return
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "files are only read: want GET", http.StatusMethodNotAllowed)
 		return
 	}
 	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
@@ -102,10 +125,8 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, status int, name,
 		p.Form, p.Place = "", "" // it is shown to whomever
 	} else {
 		p.Said, p.Failed = c.said(r)
-		if c.Pending != nil {
-			if list, err := c.Pending(r.Context()); err == nil {
-				p.Pending = len(list)
-			}
+		if list, err := c.asking(r.Context()); err == nil {
+			p.Pending = len(list)
 		}
 	}
 	var b bytes.Buffer
@@ -265,9 +286,48 @@ func body[In any](r *http.Request, read func(url.Values) (In, error)) (in In, er
 	return in, nil
 }
 
-// back leads a browser back, with why it did not work.
+// back leads a browser back, with why it did not work. Where something was typed, that is
+// shown again, to be put right and sent.
 func (c *Console) back(w http.ResponseWriter, r *http.Request, err error) {
+	if again := againOf(r, err); again.Typed {
+		c.show(w, r, min(statusOf(err), http.StatusUnprocessableEntity), "again", "Once more", again)
+		return
+	}
 	c.lead(w, r, err.Error(), true)
+}
+
+// again is a form that did not work, with what stood in it.
+type again struct {
+	Why, Action, Back string
+	Fields            []sent
+	Typed             bool
+}
+
+// sent is a field of a form as it was sent.
+type sent struct {
+	Name, Word, Value string
+	Typed             bool // by a person; else the page has filled it in
+}
+
+func againOf(r *http.Request, why error) again {
+	a := again{Why: why.Error(), Action: r.URL.RequestURI(), Back: backOf(r).String()}
+	for name, values := range r.PostForm {
+		word := map[string]string{
+			"message": "To the model, with a no", "reason": "For the record", "text": "Your answer", "edited": "Arguments", "rule": "Rule",
+			"note": "How you know", "raw": "Arguments as JSON, in the place of the fields",
+		}[name]
+		if arg, ok := strings.CutPrefix(name, fieldPrefix); ok {
+			word = arg
+		}
+		for _, v := range values {
+			if name != "form" {
+				a.Fields = append(a.Fields, sent{name, word, v, word != ""})
+				a.Typed = a.Typed || word != "" && name != "rule" && name != "edited" && v != "" || name == "edited" && r.PostForm.Get("do") == "edit" || name == "rule" && !r.PostForm.Has("do")
+			}
+		}
+	}
+	slices.SortStableFunc(a.Fields, func(x, y sent) int { return strings.Compare(x.Name, y.Name) })
+	return a
 }
 
 // forth leads a browser back, with what was done, or to what shows it.
@@ -283,6 +343,20 @@ func (c *Console) forth(w http.ResponseWriter, r *http.Request, d done) {
 // of the form stands in the address, with a mark that only the console can make: else
 // whoever has somebody follow a link could say something here.
 func (c *Console) lead(w http.ResponseWriter, r *http.Request, said string, failed bool) {
+	to := backOf(r)
+	q := to.Query()
+	q.Set("said", said)
+	if failed {
+		q.Set("failed", "1")
+	}
+	q.Set("mark", c.mark(said, failed))
+	to.RawQuery = q.Encode()
+	http.Redirect(w, r, to.String(), http.StatusSeeOther) //nolint:gosec // backOf gives only paths of the console
+}
+
+// backOf is the page that a form names, if it is one of the console, without what the
+// console adds to addresses.
+func backOf(r *http.Request) *url.URL {
 	to, q := "/", url.Values{}
 	if at, err := url.Parse(r.PostFormValue("back")); err == nil && at.Host == "" && at.Scheme == "" && strings.HasPrefix(at.Path, "/") && !strings.HasPrefix(at.Path, "//") {
 		to, q = path.Clean(at.Path), at.Query()
@@ -290,12 +364,7 @@ func (c *Console) lead(w http.ResponseWriter, r *http.Request, said string, fail
 	for _, own := range []string{"key", "said", "failed", "mark"} {
 		q.Del(own)
 	}
-	q.Set("said", said)
-	if failed {
-		q.Set("failed", "1")
-	}
-	q.Set("mark", c.mark(said, failed))
-	http.Redirect(w, r, (&url.URL{Path: to, RawQuery: q.Encode()}).String(), http.StatusSeeOther)
+	return &url.URL{Path: to, RawQuery: q.Encode()}
 }
 
 // said is what became of the form that led to a page.

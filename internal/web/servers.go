@@ -24,7 +24,8 @@ type Server struct {
 	Tools       int           `json:"tools"`
 	Restarts    int           `json:"restarts"`
 	Why         string        `json:"why,omitempty"`
-	Login       string        `json:"login,omitempty"` // what a person runs to log in
+	Missing     string        `json:"missing,omitempty"` // its program, where there is none of that name
+	Login       string        `json:"login,omitempty"`   // what a person runs to log in
 	Paused      string        `json:"paused,omitempty"`
 	Isolation   string        `json:"isolation,omitempty"`
 	Faults      []string      `json:"faults,omitempty"`
@@ -37,6 +38,9 @@ type Server struct {
 	// Pins are the tools that wait to be accepted, and As is the digest of exactly them.
 	Pins []Pin  `json:"pins,omitempty"`
 	As   string `json:"as,omitempty"`
+	// LeftOut are those that somebody did not want as they are now: they can be accepted
+	// all the same.
+	LeftOut []Pin `json:"left_out,omitempty"`
 }
 
 // Quarantined is a tool that is not offered.
@@ -62,12 +66,13 @@ type Pin struct {
 	Diff  string   `json:"diff,omitempty"`
 	Found []string `json:"found,omitempty"` // what is hidden in it, or may try to steer a model
 	As    string   `json:"as"`              // the digest of exactly this one
+	By    string   `json:"by,omitempty"`    // who has left it out
 }
 
 // Unusable are the tools that are not offered, and about which nothing is asked.
 func (s Server) Unusable() []Quarantined {
 	return slices.DeleteFunc(slices.Clone(s.Quarantined), func(q Quarantined) bool {
-		return slices.ContainsFunc(s.Pins, func(p Pin) bool { return p.Tool == q.Tool })
+		return slices.ContainsFunc(slices.Concat(s.Pins, s.LeftOut), func(p Pin) bool { return p.Tool == q.Tool })
 	})
 }
 
@@ -117,11 +122,11 @@ func (c *Console) latencies(ctx context.Context) (by map[string]*Latency, of int
 	if c.Lines == nil {
 		return by, 0, nil
 	}
-	began, err := c.Lines(ctx, Filter{Kind: audit.Requested, Newest: latencyCalls}) // which says the source
+	began, err := c.read(ctx, Filter{Kind: audit.Requested, Newest: latencyCalls}) // which says the source
 	if err != nil {
 		return by, 0, err
 	}
-	ended, err := c.Lines(ctx, Filter{Kind: audit.Ended, Newest: latencyCalls})
+	ended, err := c.read(ctx, Filter{Kind: audit.Ended, Newest: latencyCalls})
 	if err != nil {
 		return by, 0, err
 	}
@@ -188,5 +193,5 @@ func (c *Console) settle(ctx context.Context, server string, in settling) (strin
 	if *in.Accept {
 		return "accepted: they are offered within a second", nil
 	}
-	return "left out, until they change", nil
+	return "left out until they change, or are accepted after all", nil
 }

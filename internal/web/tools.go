@@ -31,6 +31,7 @@ type Tool struct {
 	Found    []string `json:"found,omitempty"`    // what is hidden in what it says, or may try to steer a model
 	Pin      string   `json:"pin,omitempty"`      // how its definition stands beside what was accepted
 	Waits    bool     `json:"waits,omitempty"`    // that somebody accepts it
+	LeftOut  bool     `json:"left_out,omitempty"` // somebody did not want it as it is now
 	// What bounds a call, and what else it says of itself.
 	Timeout   string          `json:"timeout,omitempty"`
 	Result    string          `json:"result_limit,omitempty"`
@@ -218,7 +219,11 @@ func (c *Console) toolPage(r *http.Request) (p toolPage, err error) {
 		return p, err
 	}
 	p.Try, p.Form = c.Try != nil && p.Hidden == "", formOf(p.Input)
-	if p.Calls, err = c.calls(r.Context(), Filter{Tool: p.Name, Newest: toolCalls}); err != nil {
+	last, err := c.requests(r.Context(), Filter{Tool: p.Name, Newest: toolCalls})
+	if err != nil {
+		return p, err
+	}
+	if p.Calls, err = c.callsOf(r.Context(), last); err != nil {
 		return p, err
 	}
 	slices.Reverse(p.Calls)
@@ -227,7 +232,7 @@ func (c *Console) toolPage(r *http.Request) (p toolPage, err error) {
 	if id == "" || c.Lines == nil {
 		return p, nil
 	}
-	lines, err := c.Lines(r.Context(), Filter{Calls: []string{id}})
+	lines, err := c.read(r.Context(), Filter{Calls: []string{id}})
 	if err != nil {
 		return p, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ import (
 
 // words are the functions of templates. What was written by others is shown by seen or
 // lines: characters that nobody sees are made visible.
-func words() template.FuncMap {
+func (c *Console) words() template.FuncMap {
 	return template.FuncMap{
 		"seen":     terminal.Visible,
 		"lines":    seenLines,
@@ -26,7 +27,9 @@ func words() template.FuncMap {
 		"args":     argsText,
 		"recorded": func(text string) string { return seenLines(terminal.Pretty(unescaped(text))) },
 		"editable": func(text string) string { return terminal.VisibleJSON(terminal.Pretty(text)) },
-		"partial":  func(text string) bool { return strings.Contains(text, "more lines of the diff]") },
+		"partial": func(text string) bool {
+			return strings.Contains(text, "more lines of the diff]") || strings.Contains(text, "more bytes of this line]")
+		},
 		"bounded":  bounded,
 		"short":    func(text string, n int) string { return terminal.Brief(text, n) },
 		"tail":     tailText,
@@ -39,8 +42,10 @@ func words() template.FuncMap {
 		"offer":    terminal.OfferText,
 		"diff":     diffLines,
 		"isdiff":   isDiff,
-		"claims":   claimsOf,
-		"chips":    func(c tool.Claims) []claim { return claimsOf(policy.Question{Claims: c}) },
+		"claims":   func(q policy.Question) []claim { return claimsOf(q.Claims, c.says(q.Tool)) },
+		"chips":    func(of *tool.Claims, name string) []claim { return claimsOf(*of, c.says(name)) },
+		"destroys": func(q policy.Question) bool { return q.Claims.Destructive() },
+		"choices":  choicesOf,
 		"number":   grouping,
 		"json":     jsonText,
 		"tab":      tabOf,
@@ -215,9 +220,18 @@ type claim struct {
 	Bad  bool
 }
 
-// claimsOf are the claims of a call in words: what is not claimed is not assumed.
-func claimsOf(q policy.Question) (all []claim) {
-	c := q.Claims
+// says is what a tool claims of itself.
+func (c *Console) says(name string) tool.Claims {
+	if c.Says == nil {
+		return tool.Claims{}
+	}
+	return c.Says(name)
+}
+
+// claimsOf are the claims of a call in words: what is not claimed is not assumed, and
+// what only its tool says, which is not trusted, stands beside the warning and does not
+// take it away.
+func claimsOf(c, says tool.Claims) (all []claim) {
 	switch {
 	case c.ReadOnly:
 		all = append(all, claim{"only reads", false})
@@ -225,16 +239,34 @@ func claimsOf(q policy.Question) (all []claim) {
 		all = append(all, claim{"can be undone", false})
 	default:
 		all = append(all, claim{"may destroy", true})
+		switch {
+		case says.ReadOnly:
+			all = append(all, claim{"says it only reads", false})
+		case says.Reversible:
+			all = append(all, claim{"says it can be undone", false})
+		}
 	}
 	if c.Local {
 		all = append(all, claim{"stays on this machine", false})
 	} else {
 		all = append(all, claim{"reaches outside", true})
+		if says.Local {
+			all = append(all, claim{"says it stays on this machine", false})
+		}
 	}
 	if c.Idempotent && !c.ReadOnly {
 		all = append(all, claim{"safe to repeat", false})
 	}
 	return all
+}
+
+// choicesOf are the answers that a tool of the program's own offers.
+func choicesOf(q policy.Question) []string {
+	var in struct{ Choices []string }
+	if q.Wants == "" || q.Source.Trust != tool.BuiltIn || json.Unmarshal([]byte(q.Input), &in) != nil {
+		return nil
+	}
+	return slices.DeleteFunc(in.Choices, func(c string) bool { return strings.TrimSpace(c) == "" || terminal.Visible(c) != c })
 }
 
 // tab is a link to one of the pages.

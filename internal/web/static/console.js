@@ -98,6 +98,7 @@ async function refresh() {
     document.title = fresh.title;
     choose();
     dress();
+    count();
   } catch {
     // The stream says whether the server is there.
   } finally {
@@ -180,7 +181,16 @@ function ago(date) {
   return `${Math.floor(s / 86400)} d ago`;
 }
 
+function until(date) {
+  const s = (date - Date.now()) / 1000;
+  if (s <= 0) return "expired";
+  if (s < 3600) return `expires in ${Math.max(1, Math.floor(s / 60))} min`;
+  if (s < 172800) return `expires in ${Math.floor(s / 3600)} h`;
+  return `expires in ${Math.floor(s / 86400)} d`;
+}
+
 function dress() {
+  for (const t of all("time[data-until]")) t.textContent = until(new Date(t.dateTime));
   for (const t of all("time[data-ago]")) t.textContent = ago(new Date(t.dateTime));
   for (const p of all(".saying pre")) if (!p.matches(":hover, :focus")) p.scrollTop = p.scrollHeight;
   const keys = find("#keys-open");
@@ -217,6 +227,7 @@ function settled() {
 
 function reply(data, button) {
   const body = { do: button?.value ?? "" };
+  if (button?.name === "choice") { body.do = "allow"; data.set("text", button.value); }
   for (const key of ["rule", "message", "reason", "text", "digest"]) if (data.get(key)) body[key] = data.get(key);
   if (data.get("second")) body.second = true;
   if (data.getAll("id").length) body.ids = data.getAll("id");
@@ -280,18 +291,29 @@ function values(f, button) {
 
 const keys = {
   a: "Allow once", d: "Deny", s: "Allow for longer", e: "Edit the arguments", x: "Mark it, for several at once",
-  j: "The next question", k: "The one before", "?": "These keys",
+  A: "Allow all that are marked", D: "Deny all that are marked",
+  j: "The next question", k: "The one before", Escape: "Close what was opened", "?": "These keys",
 };
 
 document.addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || e.repeat) return;
-  if (e.key === "Escape") { find("dialog[open]")?.close(); document.activeElement?.blur(); return; }
+  if (e.key === "Escape") { leave(); return; }
   if (find("dialog[open]")) return;
-  if (e.target.matches('input[name="text"]') && e.key === "Enter") { e.preventDefault(); find('button[value="allow"]', e.target.form).click(); return; }
-  if (e.target.matches("input:not([type=checkbox]), textarea, select")) return;
+  if (e.target.matches('.answer input[name="text"]') && e.key === "Enter") { e.preventDefault(); find('button[value="allow"]', e.target.form).click(); return; }
+  if (e.target.matches("input:not([type=checkbox], [type=radio]), textarea, select")) return;
   if (e.key === "?") { help(); return; }
   const card = choose();
   if (!card) return;
+  const many = find(`#several [data-many="${CSS.escape(e.key)}"]`);
+  if (many) {
+    e.preventDefault();
+    if (many.disabled) { toast("Nothing is marked: x marks a question"); return; }
+    if (!settled()) { toast("This question has just come: press again"); return; }
+    byKey = true;
+    many.click();
+    byKey = false;
+    return;
+  }
   if (e.key === "j" || e.key === "k") {
     const cards = all(".card[data-question]");
     const next = cards[cards.indexOf(card) + (e.key === "j" ? 1 : -1)];
@@ -314,6 +336,30 @@ document.addEventListener("keydown", (e) => {
   target.click();
   byKey = false;
 });
+
+// leave closes what is open: the help, else the pane that has the focus, else those of
+// the chosen question; and takes the focus off what is typed into.
+function leave() {
+  const box = find("dialog[open]");
+  if (box) { box.close(); return; }
+  const at = document.activeElement;
+  const pane = at?.closest?.("details.more[open]");
+  const card = choose();
+  for (const d of pane ? [pane] : card ? all("details.more[open]", card) : []) d.open = false;
+  if (pane) find("summary", pane).focus(); else at?.blur();
+}
+
+// count says how many are marked.
+function count() {
+  const several = find("#several");
+  if (!several) return;
+  const n = all('input[name="id"]:checked').length;
+  const text = n ? `${n} marked` : "Mark several, and answer them at once";
+  const said = find("#marked");
+  if (said.textContent !== text) said.textContent = text;
+  for (const b of all("button", several)) b.disabled = !n;
+}
+document.addEventListener("change", (e) => { if (e.target.matches('input[name="id"]')) count(); });
 
 document.addEventListener("focusin", (e) => {
   const card = e.target.closest?.(".card[data-question]");
@@ -345,4 +391,5 @@ find("#keys-open")?.addEventListener("click", help);
 document.documentElement.classList.add("script");
 choose();
 dress();
+count();
 if (form) listen();
