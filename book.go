@@ -69,12 +69,10 @@ func (s *settings) send(e *audit.Event) (kept bool) {
 	return kept
 }
 
-// noted, emit and send are those of the runtime for what happens in a turn, which
+// noted and send are those of the runtime for what happens in a turn, which
 // may have an observer of its own.
 
-func (t *Turn) noted() bool { return t.told != nil || t.set.noted() }
-
-func (t *Turn) emit(e audit.Event) { t.send(&e) }
+func (t *Turn) noted() bool { return t.told != nil || t.set.trace != nil || t.set.noted() }
 
 func (t *Turn) send(e *audit.Event) (kept bool) {
 	if t.set.redacts {

@@ -61,6 +61,7 @@ type call struct {
 	missing  uint64       // events that were not on the record when it arrived
 	excerpt  *excerpt     // what is shown of its result, if that was too long
 	errorCut *excerpt     // and of its error
+	traced   *traced      // nil: nobody keeps its trace
 
 	report    *guard.Report // of what was found in its result, if the model is to see something of that
 	undressed *tool.Result  // its result as it was before strangers' text was marked
@@ -169,9 +170,13 @@ func (c *call) resultEvent(kind audit.Kind, res tool.Result) audit.Event {
 	return e
 }
 
-// recordable is a result as records may hold it.
+// recordable is a result as records may hold it. A page is as sensitive as what it is a
+// page of.
 func (c *call) recordable(res tool.Result) tool.Result {
 	_, out := c.refused(guard.Audit)
+	if o := res.Origin; o != nil && !c.turn.set.guard.Accepts(guard.Audit, o.Sensitivity) {
+		out = guard.Withheld(o.Sensitivity)
+	}
 	if out == "" {
 		return res
 	}
@@ -246,8 +251,15 @@ func (c *call) emit(e audit.Event) (kept bool) {
 	if c.turn.imagined {
 		return true
 	}
-	c.about(c.req, &e)
-	return c.turn.send(&e)
+	return c.emitOf(c.req, e)
+}
+
+// emitOf is emit for the call as it stood.
+func (c *call) emitOf(r *tool.Request, e audit.Event) (kept bool) {
+	c.about(r, &e)
+	kept = c.turn.send(&e)
+	c.tellTrace(&e)
+	return kept
 }
 
 // eventOf is an event about the call as it stood.

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ferrule-dev/ferrule"
+	"github.com/ferrule-dev/ferrule/internal/pages"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -39,17 +40,17 @@ func pageJSON(t *testing.T, page string) (blocks []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := readBlocks(page, string(text))
+	all, err := pages.Read(page, string(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range all {
-		if b.lang != "json" {
+		if b.Lang != "json" {
 			continue
 		}
 		var short bytes.Buffer
-		if err := json.Compact(&short, []byte(b.text)); err != nil {
-			t.Errorf("%s: %v", b.at, err)
+		if err := json.Compact(&short, []byte(b.Text)); err != nil {
+			t.Errorf("%s: %v", b, err)
 		}
 		blocks = append(blocks, short.String())
 	}

@@ -47,6 +47,7 @@ func (c *call) arrive() {
 		}
 	}
 	hidden := c.hidden()
+	c.trace()
 	if t.noted() {
 		c.emit(audit.Event{Kind: audit.Requested, Args: c.argsAsGiven()})
 	}

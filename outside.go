@@ -52,8 +52,7 @@ func (l *lease) note(kind audit.Kind, text string) {
 	if !l.underway() || l.call.lost.Load() || !l.turn.noted() {
 		return
 	}
-	e := l.call.eventOf(l.req, audit.Event{Kind: kind, Text: l.turn.set.scrubText(text)})
-	l.turn.send(&e)
+	l.call.emitOf(l.req, audit.Event{Kind: kind, Text: l.turn.set.scrubText(text)})
 }
 
 // underway reports whether a function has not returned. If it has, nothing of its

@@ -262,6 +262,7 @@ func (c *call) recall() {
 			r.Args, _ = c.entry.tool.Admit(c.arguments()) // else it has none, as it had none then
 		}
 	}
+	c.trace()
 	if t.noted() {
 		c.emit(audit.Event{Kind: audit.Requested})
 	}

@@ -105,7 +105,7 @@ func (c *call) runTool(outer context.Context) (res tool.Result) {
 	}
 	c.runs++
 	c.flow(false).forget()
-	l := &lease{ctx: c.turn.ctx, turn: c.turn, call: c, runs: true, req: c.req}
+	l := &lease{ctx: c.context(), turn: c.turn, call: c, runs: true, req: c.req}
 	l.env = c.host(l).Env()
 	d, _ := t.RunTime()
 	if !c.begin(l, d) {

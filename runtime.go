@@ -77,6 +77,13 @@ type Runtime struct {
 	// for it: where too much waits, the oldest progress goes, then the oldest
 	// output, and tool.Update.Missed says how much. Nil: events are not even made.
 	Observe func(audit.Event)
+	// Trace begins the trace of each call as it arrives, when its name was looked up.
+	// What the call runs sees the values of the context that is returned, which must
+	// not end before the one that was given. The function is told of the call's
+	// events, but for what its tool says while it runs, from many goroutines: Ended
+	// is the last, before the result is given out, unless the call was given up. Both
+	// may only look, and return soon; package telemetry has one. Nil: nothing is traced.
+	Trace func(context.Context, *tool.Request) (context.Context, func(audit.Event))
 
 	// Log puts what happens on the record: the same events, but for what a tool
 	// says while it runs. What cannot be put there does not go on: a call fails
@@ -206,6 +213,7 @@ type settings struct {
 	protected   []string
 	hooks       []Hook
 	observe     func(audit.Event)
+	trace       func(context.Context, *tool.Request) (context.Context, func(audit.Event))
 	book        *book // nil: there is no log
 	journal     durable.Journal
 	together    bool             // the log is the journal
@@ -304,7 +312,7 @@ func (rt *Runtime) take() {
 		s.expiry = 24 * time.Hour
 	}
 	s.govern(rt)
-	s.hooks, s.observe = slices.Clone(rt.Hooks), rt.Observe
+	s.hooks, s.observe, s.trace = slices.Clone(rt.Hooks), rt.Observe, rt.Trace
 	if rt.Log != nil {
 		s.book = &book{Log: rt.Log}
 	}

@@ -33,7 +33,7 @@ func (c *call) useSecret(ctx context.Context, l *lease, name string, use func([]
 	default:
 		err = v.Use(ctx, c.entry.wire, c.entry.tool.Secrets, name, func(value []byte) error {
 			if c.turn.noted() {
-				c.turn.emit(c.eventOf(l.req, audit.Event{Kind: audit.Used, Text: name}))
+				c.emitOf(l.req, audit.Event{Kind: audit.Used, Text: name})
 			}
 			if err := c.unwritten(); err != nil {
 				return err
@@ -46,7 +46,7 @@ func (c *call) useSecret(ctx context.Context, l *lease, name string, use func([]
 		return err
 	}
 	if c.turn.noted() {
-		c.turn.emit(c.eventOf(l.req, audit.Event{Kind: audit.Blocked, By: "secrets", Text: err.Error()}))
+		c.emitOf(l.req, audit.Event{Kind: audit.Blocked, By: "secrets", Text: err.Error()})
 	}
 	return &tool.Error{Kind: tool.Failed, Text: "The tool could not have a secret that it needs.", Detail: err.Error(), Cause: err, Own: true}
 }

@@ -62,3 +62,32 @@ func TestSinksOfRecords(t *testing.T) {
 		})
 	}
 }
+
+// A page of a kept result is the result's, not of the tool that reads it.
+func TestSinksOfPages(t *testing.T) {
+	t.Parallel()
+	t.Run("G4 a page is as sensitive as what it is a page of", func(t *testing.T) {
+		t.Parallel()
+		all := []tool.Sensitivity{tool.Public, tool.Internal, tool.Secret}
+		var log bytes.Buffer
+		rt := &ferrule.Runtime{
+			Policy: allowAll, Guard: &guard.Guard{Sinks: map[guard.Sink][]tool.Sensitivity{guard.Model: all, guard.Store: all}},
+			Log: audit.NewLines(&log), Blobs: new(durable.Memory),
+		}
+		d := fixed("long", sayText(logOf(9000)))
+		d.OutputSensitivity = tool.Secret
+		if err := rt.Add(checkedTool(t, d)); err != nil {
+			t.Fatal(err)
+		}
+		s := rt.Session(tool.Caller{Session: "s"})
+		if page := readAll(t, s, handleIn(t, s.Call(t.Context(), "long", textArg("x")))); !strings.Contains(page, "line 77 of the log") {
+			t.Errorf("the model reads %.200s, want the log", page)
+		}
+		if err := rt.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, rest, found := strings.Cut(log.String(), "of the log"); found {
+			t.Errorf("the record has it before %.200s", rest)
+		}
+	})
+}

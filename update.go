@@ -295,7 +295,7 @@ func (c *call) putEnd(res tool.Result) (end *audit.Event, stays bool) {
 		t.redactEvent(&e)
 	}
 	t.set.scrubEvent(&e)
-	if stays = t.set.put(&e); !t.observed() {
+	if stays = t.set.put(&e); !t.observed() && c.traced == nil {
 		return nil, stays
 	}
 	return &e, stays
@@ -303,9 +303,13 @@ func (c *call) putEnd(res tool.Result) (end *audit.Event, stays bool) {
 
 // tellEnd tells the observer of a call's result, behind all that the call has said.
 func (c *call) tellEnd(end *audit.Event) {
+	if end == nil {
+		return
+	}
+	c.tellTrace(end)
 	t, o := c.turn, c.flow(false)
 	switch {
-	case end == nil:
+	case !t.observed():
 	case o == nil:
 		t.tell(end)
 	default:

@@ -56,7 +56,7 @@ func (t *Turn) listen() {
 // is done for it.
 func (c *call) lease(d time.Duration, lostAs func(error) *tool.Error) *lease {
 	t := c.turn
-	l := &lease{ctx: t.ctx, turn: t, call: c, lostAs: lostAs, req: c.req}
+	l := &lease{ctx: c.context(), turn: t, call: c, lostAs: lostAs, req: c.req}
 	l.env = c.host(l).Env()
 	if !c.begin(l, d) {
 		return nil

@@ -72,6 +72,8 @@ type Agent struct {
 	// HandBack ends a run where calls wait for a person, instead of waiting: the
 	// transcript says so (Transcript.Waiting), and a run of it goes on.
 	HandBack bool
+	// Trace keeps traces of runs and of requests to the model. Nil: nobody does.
+	Trace Tracer
 	// Unmarked leaves out the marks by which providers keep a prompt between requests.
 	Unmarked bool
 }

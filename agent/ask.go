@@ -33,7 +33,7 @@ func (l *Live) one(ctx context.Context) (Why, error) {
 		hush(errHush)
 	}
 	h := &hearing{live: l, d: dispatched{live: l, view: view}, early: !a.answers()}
-	answer, err := h.ask(asking, request)
+	answer, err := h.traced(asking, request)
 	l.listen(nil)
 	hushed := errors.Is(context.Cause(asking), errHush) && ctx.Err() == nil
 	if h.err != nil {

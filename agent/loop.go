@@ -14,7 +14,7 @@ import (
 const usualSaid = 4
 
 // run is the loop, from what was said to the end. The transcript says how it ended.
-func (l *Live) run() error {
+func (l *Live) run() (err error) {
 	a, t := l.agent, l.t
 	if t == nil {
 		return errNothing
@@ -34,8 +34,10 @@ func (l *Live) run() error {
 		ctx, end = context.WithTimeoutCause(ctx, a.Budget.Time, errTime)
 		defer end()
 	}
-	l.running, l.calling = ctx, withLive(ctx, l)
 	l.caller()
+	ctx, end := l.traced(ctx)
+	defer func() { end(err) }()
+	l.running, l.calling = ctx, withLive(ctx, l)
 	l.tools.rt = a.Runtime
 	l.ids = idsOf(t)
 	t.Why = ""
@@ -44,7 +46,11 @@ func (l *Live) run() error {
 		t.Say(provider.Text(l.prompt))
 		t.Run = Tally{}
 	}
-	why, text, err := l.turns(ctx)
+	var (
+		why  Why
+		text string
+	)
+	why, text, err = l.turns(ctx)
 	if errors.Is(context.Cause(ctx), errTime) && l.ctx.Err() == nil && !l.unkept {
 		why, text, err = Exhausted, a.Budget.Time.String(), nil
 	}

@@ -127,8 +127,12 @@ func allWorks(ctx context.Context) ([]work, error) {
 	if err != nil {
 		return nil, err
 	}
+	told, err := telemetryWorks(ctx)
+	if err != nil {
+		return nil, err
+	}
 	scrubs, err := secretWorks(ctx)
-	return slices.Concat(list, more, loops, deciding, scrubs), err
+	return slices.Concat(list, more, told, loops, deciding, scrubs), err
 }
 
 // measure measures what the named rows need, everything where none is named. The

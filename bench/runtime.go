@@ -254,6 +254,9 @@ func comparisons() []comparison {
 		// A call that may have to be given up needs a goroutine, and waking one
 		// costs several floors where a core is idle: no more than that is ours.
 		{"one no-op call of another tool to the floor on a goroutine", otherCall, spawned, 1.8, cpu, false},
+		// Nothing is called where nobody is told, so that both are the same code.
+		{"one no-op Cooperative call with telemetry off to one in a program that has none", untoldCall, oneCall, 1.01, cpu, false},
+		{"what telemetry adds to one no-op Cooperative call, in floors", toldCall, untoldCall, 1.5, cpu, true},
 		{"what recording adds to one no-op Cooperative call, in floors", recordedCall, oneCall, 0.3, cpu, true},
 		// The numbers and the links of lines are given when they are committed: what a
 		// call itself pays is the writing.

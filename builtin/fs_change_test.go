@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/ferrule-dev/ferrule/builtin"
 	"github.com/ferrule-dev/ferrule/undo"
@@ -203,6 +204,13 @@ func TestFilesPreview(t *testing.T) {
 		got, err := b.tools["fs_write"].Preview(t.Context(), b.args("fs_write", string(big)))
 		if err != nil || len(got) > 33<<10 || !strings.HasSuffix(got, "more lines of the diff]\n") {
 			t.Errorf("got %d bytes, %v", len(got), err)
+		}
+	})
+	t.Run("I1 preview: of a file of one long line both sides are seen", func(t *testing.T) {
+		long := `{"path":"a","content":"` + strings.Repeat("ä", 40_000) + `"}`
+		got, err := b.tools["fs_write"].Preview(t.Context(), b.args("fs_write", long))
+		if err != nil || len(got) > 33<<10 || !utf8.ValidString(got) || !strings.Contains(got, "-two\n") || !strings.Contains(got, "+ää") || !strings.Contains(got, "more bytes of this line]") {
+			t.Errorf("got %.200q, %v", got, err)
 		}
 	})
 	t.Run("I1 preview: has no effect", func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/aymanbagabas/go-udiff"
 )
@@ -34,6 +35,29 @@ func fsDiff(p fsPlace, was, will []byte, there bool) string {
 	if len(text) <= fsMostDiff {
 		return text
 	}
+	text = fsNarrow(text)
+	if len(text) <= fsMostDiff {
+		return text
+	}
 	cut := strings.LastIndexByte(text[:fsMostDiff], '\n') + 1
 	return text[:cut] + fmt.Sprintf("[%d more lines of the diff]\n", strings.Count(text[cut:], "\n"))
+}
+
+// fsMostWide is how much of a line a diff shows that is too long for all of it, in bytes.
+const fsMostWide = 2000
+
+// fsNarrow shortens long lines: else one alone may leave no room for what changes.
+func fsNarrow(text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	for i, l := range lines {
+		if len(l) <= fsMostWide {
+			continue
+		}
+		end := fsMostWide
+		for !utf8.RuneStart(l[end]) {
+			end--
+		}
+		lines[i] = fmt.Sprintf("%s [%d more bytes of this line]\n", l[:end], len(strings.TrimSuffix(l, "\n"))-end)
+	}
+	return strings.Join(lines, "")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,8 +65,14 @@ func (w *world) up(ctx context.Context, listen object, upstreams ...upstream) (*
 	if err != nil {
 		return nil, err
 	}
+	return w.upIn(ctx, dir, address, nil, upstreams)
+}
+
+// upIn starts a gateway whose configuration is written. What it says goes to log; nil:
+// the end of it is kept.
+func (w *world) upIn(ctx context.Context, dir, address string, log io.Writer, upstreams []upstream) (*up, error) {
 	cmd := exec.Command(w.program, "up", dir) //nolint:gosec,noctx // the program under test; it is stopped, not killed
-	cmd.Dir, cmd.Env = dir, w.home(dir)
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, w.home(dir), log
 	p, err := w.start("ferrule up", cmd)
 	if err != nil {
 		return nil, err
@@ -93,12 +100,25 @@ func (w *world) stdioGateway(upstreams ...upstream) (upstream, error) {
 	}, nil
 }
 
-// configured writes a ferrule.yaml into a folder of its own. JSON is YAML.
+// configured writes a ferrule.yaml into a folder of its own.
 func (w *world) configured(address string, listen object, upstreams []upstream) (dir string, err error) {
+	return w.written(configuration(address, listen, upstreams))
+}
+
+// written writes a configuration into a folder of its own. JSON is YAML.
+func (w *world) written(c object) (dir string, err error) {
 	if dir, err = w.folder("gateway"); err != nil {
 		return "", err
 	}
-	servers := make(map[string]any)
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(filepath.Join(dir, "ferrule.yaml"), text, 0o600)
+}
+
+func configuration(address string, listen object, upstreams []upstream) object {
+	servers := object{}
 	for _, u := range upstreams {
 		s := map[string]any{"trust": "own", "believe": true, "sanitize": "pass"}
 		if u.guarded {
@@ -128,16 +148,12 @@ func (w *world) configured(address string, listen object, upstreams []upstream) 
 		servers[u.name] = s
 	}
 	listen["address"], listen["auth"] = address, "none"
-	text, err := json.MarshalIndent(map[string]any{
+	return object{
 		"servers": servers,
 		"listen":  listen,
-		"policy":  map[string]any{"allow": []string{"*"}},
-		"content": map[string]any{"flow": "off"}, // a call that is asked for would wait
-	}, "", "  ")
-	if err != nil {
-		return "", err
+		"policy":  object{"allow": []string{"*"}},
+		"content": object{"flow": "off"}, // a call that is asked for would wait
 	}
-	return dir, os.WriteFile(filepath.Join(dir, "ferrule.yaml"), text, 0o600)
 }
 
 // full has every tool listed.

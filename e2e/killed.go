@@ -32,7 +32,11 @@ func killed(ctx context.Context, w *world, s *score) error {
 	}
 	var kills, unknown, cut, calls int
 	for round := range killedRounds {
-		k, err := w.killedRun(ctx, whole)
+		a, err := w.killable()
+		if err != nil {
+			return err
+		}
+		k, err := w.killedRun(ctx, a, whole)
 		if err != nil {
 			return fmt.Errorf("round %d: %w", round+1, err)
 		}
@@ -55,11 +59,21 @@ func killed(ctx context.Context, w *world, s *score) error {
 // write, and one more that reads.
 const killedTurns, killedCalls = 3, 3
 
-// killable is a folder with a script and what it needs.
-func (w *world) killable() (dir string, err error) {
-	if dir, err = w.folder("killed"); err != nil {
-		return "", err
+// scripted is a run of an agent: the folder with its script, and where it is kept.
+type scripted struct{ dir, home, session string }
+
+// killable is one with a home of its own.
+func (w *world) killable() (a scripted, err error) {
+	dir, err := w.folder("killed")
+	if err != nil {
+		return a, err
 	}
+	a = scripted{dir, filepath.Join(dir, "home"), "k"}
+	return a, a.write()
+}
+
+// write writes the script.
+func (a scripted) write() error {
 	var script strings.Builder
 	for turn := range killedTurns {
 		script.WriteString("-- answer --\nI go on.\n")
@@ -69,29 +83,29 @@ func (w *world) killable() (dir string, err error) {
 		script.WriteString("> fs_read {\"path\":\"script.txtar\"}\n")
 	}
 	script.WriteString("-- answer --\nDone.\n")
-	return dir, os.WriteFile(filepath.Join(dir, "script.txtar"), []byte(script.String()), 0o600)
+	return os.WriteFile(filepath.Join(a.dir, "script.txtar"), []byte(script.String()), 0o600)
 }
 
-func (w *world) agentRun(ctx context.Context, dir string, args ...string) *exec.Cmd {
+func (w *world) agentRun(ctx context.Context, a scripted, args ...string) *exec.Cmd {
 	args = append([]string{"run", "--mode", "observe", "--model", "scripted:script.txtar", "--json"}, args...)
 	cmd := exec.CommandContext(ctx, w.program, args...) //nolint:gosec // the program that is tried
-	cmd.Dir, cmd.Env = dir, w.home(dir)
+	cmd.Dir, cmd.Env = a.dir, append(w.tools.environment(), "FERRULE_HOME="+a.home)
 	return cmd
 }
 
 // untouched is how long a run takes that nobody kills.
 func (w *world) untouched(ctx context.Context) (time.Duration, error) {
-	dir, err := w.killable()
+	a, err := w.killable()
 	if err != nil {
 		return 0, err
 	}
 	start := time.Now()
-	if out, err := w.agentRun(ctx, dir, "--session", "k", "go").CombinedOutput(); err != nil {
+	if out, err := w.agentRun(ctx, a, "--session", a.session, "go").CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("a run that nobody kills: %w: %s", err, out)
 	}
 	took := time.Since(start)
 	k := killing{}
-	if err := k.look(dir); err != nil {
+	if err := k.look(a); err != nil {
 		return 0, err
 	}
 	if len(k.faults) > 0 || k.unknown > 0 || k.calls != killedTurns*(killedCalls+1) {
@@ -107,14 +121,12 @@ type killing struct {
 	faults                []string
 }
 
-func (w *world) killedRun(ctx context.Context, whole time.Duration) (k killing, err error) {
-	dir, err := w.killable()
-	if err != nil {
-		return k, err
-	}
-	args := []string{"--session", "k", "go"}
+// killedRun runs an agent to its end, and kills it up to three times on its way, each
+// at a random moment of the time that a whole one takes.
+func (w *world) killedRun(ctx context.Context, a scripted, whole time.Duration) (k killing, err error) {
+	args := []string{"--session", a.session, "go"}
 	for {
-		p, err := w.start("ferrule run", w.agentRun(ctx, dir, args...))
+		p, err := w.start("ferrule run", w.agentRun(ctx, a, args...))
 		if err != nil {
 			return k, err
 		}
@@ -128,7 +140,7 @@ func (w *world) killedRun(ctx context.Context, whole time.Duration) (k killing, 
 			if p.err != nil {
 				return k, fmt.Errorf("%w: %s", p.err, p.said)
 			}
-			return k, k.look(dir)
+			return k, k.look(a)
 		case <-ctx.Done():
 			p.stop()
 			return k, context.Cause(ctx)
@@ -143,15 +155,15 @@ func (w *world) killedRun(ctx context.Context, whole time.Duration) (k killing, 
 			<-p.done
 			k.kills++
 		}
-		run, err := conversationOf(dir)
+		run, err := conversationOf(a)
 		switch {
 		case errors.Is(err, os.ErrNotExist): // nothing had begun
 		case err != nil:
 			return k, err
 		case run.Why == "done": // it was all over
-			return k, k.look(dir)
+			return k, k.look(a)
 		default:
-			args = []string{"--resume=k"}
+			args = []string{"--resume=" + a.session}
 		}
 	}
 }
@@ -178,8 +190,8 @@ type conversation struct {
 	} `json:"said"`
 }
 
-func conversationOf(dir string) (c conversation, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, "home", "runs", "k.json"))
+func conversationOf(a scripted) (c conversation, err error) {
+	text, err := os.ReadFile(filepath.Join(a.home, "runs", a.session+".json"))
 	if err != nil {
 		return c, err
 	}
@@ -190,12 +202,12 @@ func conversationOf(dir string) (c conversation, err error) {
 }
 
 // look compares what the conversation says with what has happened.
-func (k *killing) look(dir string) error {
-	run, err := conversationOf(dir)
+func (k *killing) look(a scripted) error {
+	run, err := conversationOf(a)
 	if err != nil {
 		return err
 	}
-	log, err := os.ReadFile(filepath.Join(dir, "log"))
+	log, err := os.ReadFile(filepath.Join(a.dir, "log"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

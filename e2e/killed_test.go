@@ -54,7 +54,7 @@ func TestKillingLook(t *testing.T) {
 			put(t, filepath.Join(dir, "home", "runs", "k.json"), `{"why":"done","said":[`+strings.Join(said, ",")+`]}`)
 			put(t, filepath.Join(dir, "log"), tt.log)
 			k := killing{kills: tt.kills}
-			if err := k.look(dir); err != nil {
+			if err := k.look(scripted{dir, filepath.Join(dir, "home"), "k"}); err != nil {
 				t.Fatal(err)
 			}
 			if got := strings.Join(k.faults, "; "); tt.want == "" && got != "" || !strings.Contains(got, tt.want) {

@@ -26,7 +26,9 @@ func start(name string, cmd *exec.Cmd) (*process, error) {
 	if cmd.Stdout == nil {
 		cmd.Stdout = p.said
 	}
-	cmd.Stderr = p.said
+	if cmd.Stderr == nil {
+		cmd.Stderr = p.said
+	}
 	cmd.WaitDelay = 2 * time.Second
 	group(cmd)
 	if err := cmd.Start(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 )
@@ -22,6 +23,7 @@ type wire struct {
 	client    *http.Client
 	session   string
 	id        int
+	heard     int // what was told before answers, such as progress
 }
 
 const (
@@ -111,6 +113,9 @@ func (c *wire) do(ctx context.Context, method string, params map[string]any) (js
 		if c.elicits {
 			meta["io.modelcontextprotocol/clientCapabilities"] = object{"elicitation": object{"form": object{}}}
 		}
+		if own, ok := params["_meta"].(object); ok {
+			maps.Copy(meta, own)
+		}
 		params["_meta"] = meta
 	}
 	var result json.RawMessage
@@ -119,7 +124,7 @@ func (c *wire) do(ctx context.Context, method string, params map[string]any) (js
 			c.session = s
 		}
 		var err error
-		result, err = answer(resp)
+		result, err = answer(resp, func() { c.heard++ })
 		return err
 	})
 	if err != nil {
@@ -172,8 +177,9 @@ func (c *wire) post(ctx context.Context, message map[string]any, take func(*http
 	return err
 }
 
-// answer reads the answer from a body: JSON, or the last event of a stream.
-func answer(resp *http.Response) (json.RawMessage, error) {
+// answer reads the answer from a body: JSON, or the last event of a stream; hear is
+// told of each before it.
+func answer(resp *http.Response, hear func()) (json.RawMessage, error) {
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		body, err := io.ReadAll(resp.Body)
 		if err != nil {
@@ -189,6 +195,7 @@ func answer(resp *http.Response) (json.RawMessage, error) {
 			if result, ok, err := resultOf(data); ok || err != nil {
 				return result, err
 			}
+			hear()
 		}
 		if err != nil {
 			return nil, fmt.Errorf("a stream without an answer: %w", err)

@@ -19,10 +19,12 @@ type world struct {
 	direct  bool
 	runs    int
 	calls   int
-	every   bool   // the inspector makes every call
-	only    string // server, of those that are compared; "": all
-	by      string // client; "": all
-	program string // ferrule
+	every   bool    // the inspector makes every call
+	only    string  // server, of those that are compared; "": all
+	by      string  // client; "": all
+	minutes float64 // of the soak
+	rate    float64 // its calls a second
+	program string  // ferrule
 	data    string
 	log     io.Writer
 	dir     string // removed at the end

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -29,13 +30,15 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	folders = slices.DeleteFunc(folders, func(f os.DirEntry) bool { return !f.IsDir() })
+	binaries := t.TempDir()
+	if err := buildExamples(t.Context(), binaries, folders); err != nil {
+		t.Fatal(err)
+	}
 	for _, f := range folders {
-		if !f.IsDir() {
-			continue
-		}
 		t.Run(f.Name(), func(t *testing.T) {
 			t.Parallel()
-			got, err := runExample(t.Context(), t.TempDir(), f.Name())
+			got, err := runExample(t.Context(), t.TempDir(), filepath.Join(binaries, f.Name()+exe()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,6 +57,18 @@ func TestExamples(t *testing.T) {
 			}
 		})
 	}
+	t.Run("README.md lists every example", func(t *testing.T) {
+		t.Parallel()
+		text, err := os.ReadFile("README.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range folders {
+			if f.IsDir() && !strings.Contains(string(text), "["+f.Name()+"]("+f.Name()+"/main.go)") {
+				t.Errorf("%s: not there", f.Name())
+			}
+		}
+	})
 	t.Run("hello links at most six third-party modules", func(t *testing.T) {
 		t.Parallel()
 		const most = 6
@@ -91,16 +106,34 @@ func readAll(t *testing.T) {
 	}
 }
 
-// runExample builds an example as go run does, but in two steps: ending the go
-// command would leave the program running.
-func runExample(ctx context.Context, dir, name string) (output string, err error) {
+// buildExamples builds all examples at once: the go command reads the module anew
+// each time. What only a debugger needs is left out.
+func buildExamples(ctx context.Context, dir string, folders []os.DirEntry) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	binary := filepath.Join(dir, "program.exe")
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", binary, "./"+name)
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("does not build: %w\n%s", err, out)
+	args := []string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", dir + string(filepath.Separator)}
+	for _, f := range folders {
+		args = append(args, "./"+f.Name())
 	}
+	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("does not build: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// exe is how the name of a program ends.
+func exe() string {
+	if runtime.GOOS == "windows" {
+		return ".exe"
+	}
+	return ""
+}
+
+// runExample runs an example in a folder. It is not go run: ending the go command
+// would leave the program running.
+func runExample(ctx context.Context, dir, binary string) (output string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
 	run := exec.CommandContext(ctx, binary)
 	run.Dir = dir
 	run.Env = append(os.Environ(), "FERRULE_MAX_CONCURRENCY=1") // who needs more at once says so

@@ -124,6 +124,7 @@ func (c *client) requested(ctx context.Context, m message, to stream) {
 	}
 	defer c.release(f)
 	d := newDialogue(c, f, m)
+	d.traced(ctx)
 	l := &leg{id: m.id, to: to, token: progressToken(m.params), done: make(chan struct{})}
 	if d.mayHold() && c.resume(ctx, d, l) {
 		d.cancel(nil)

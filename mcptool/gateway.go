@@ -1,6 +1,7 @@
 package mcptool
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -38,6 +39,11 @@ type Gateway struct {
 	Patience time.Duration
 	// Log is told what goes wrong. Nil: nobody.
 	Log *slog.Logger
+	// TakeTrace makes a request part of what its client traces: get gives traceparent
+	// and tracestate, as the request has them in _meta, else those of HTTP; "": there is
+	// none. The context that it returns is that of the request with more values. Nil: a
+	// request is part of nothing.
+	TakeTrace func(ctx context.Context, get func(key string) string) context.Context
 
 	house house
 }

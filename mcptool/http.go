@@ -40,7 +40,7 @@ type HTTP struct {
 // WriteTimeout, which would end streams that are meant to last.
 func (g *Gateway) Handler(o HTTP) http.Handler {
 	d := newDoor(o, g.admit)
-	d.log, d.closing, d.schema = g.Log, g.closing, g.inputSchema
+	d.log, d.closing, d.schema, d.traced = g.Log, g.closing, g.inputSchema, g.TakeTrace != nil
 	return d
 }
 
@@ -95,6 +95,7 @@ type door struct {
 	tokens  []credential
 	// schema is the input schema of a tool; nil: not known.
 	schema func(tool string) json.RawMessage
+	traced bool // what headers say of traces is looked at
 
 	requests, streams crowd
 	bodies, kept      atomic.Int64 // now
@@ -121,6 +122,9 @@ func newDoor(o HTTP, join joins) *door {
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply := &replier{ResponseWriter: w}
 	defer d.recovered(reply, r)
+	if r.ContentLength != 0 { // also of who is refused before it was read; who is not has this taken back then
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(d.read)) // see body
+	}
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	if !d.hostAllowed(r) {
@@ -147,6 +151,9 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer done()
+	if d.traced {
+		r = arrived(r)
+	}
 	d.route(reply, r, principal)
 }
 

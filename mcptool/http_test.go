@@ -2,6 +2,7 @@ package mcptool
 
 import (
 	"bytes"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -175,6 +176,24 @@ func TestHTTPBounds(t *testing.T) {
 		s.initialize("2025-11-25")
 		if n := s.bodies.Load(); n != 0 {
 			t.Errorf("%d bytes are under way, want 0", n)
+		}
+	})
+	t.Run("M2 nor that of somebody who is refused", func(t *testing.T) {
+		s := openDoor(t, HTTP{Tokens: map[string]string{"ada": "a-token-that-nobody-here-has"}}, func(d *door) { d.read = 50 * time.Millisecond })
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		if _, err := conn.Write([]byte("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		all, err := io.ReadAll(conn) // to the end of the connection
+		if !bytes.HasPrefix(all, []byte("HTTP/1.1 401")) || err != nil {
+			t.Errorf("got %q (%v), want status 401, and that it is over", all, err)
 		}
 	})
 	t.Run("M2 a body that does not arrive is not waited for", func(t *testing.T) {

@@ -43,6 +43,10 @@ type Hub struct {
 	// Log is told what happens to servers, and (at level debug) what they write to
 	// stderr, without the values of Runtime.Secrets. Nil: nobody.
 	Log *slog.Logger
+	// GiveTrace tells what a request to a server is part of: traceparent and tracestate,
+	// which go into its _meta and, over HTTP, into its headers. Nil: what the client of
+	// the request has said goes on, in _meta.
+	GiveTrace func(ctx context.Context, set func(key, value string))
 
 	// dial makes a connection to a server in the era of the introduction's version.
 	// Nil: as the server says. Tests have their own.

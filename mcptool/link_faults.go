@@ -72,10 +72,24 @@ func (f *faults) add(text string) (loud bool) {
 	if len(f.texts) < maxFaultTexts {
 		f.texts = append(f.texts, text)
 	}
+	loud = f.log()
+	f.recent++
+	return loud
+}
+
+// loud reports whether something else that the server has led to may be logged: it
+// chooses how often.
+func (f *faults) loud() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.log()
+}
+
+// log counts a line. The mutex is held.
+func (f *faults) log() bool {
 	if time.Since(f.since) > faultTime {
 		f.since, f.recent, f.logged = time.Now(), 0, 0
 	}
-	f.recent++
 	f.logged++
 	return f.logged <= maxFaultLogged
 }

@@ -132,7 +132,7 @@ func (l *pipeLink) requested(m message) {
 	l.done.Go(func() {
 		defer cancel(nil)
 		defer survive(l.log, l.finish)
-		reply := answerTo(ctx, &l.hears, m, l.log)
+		reply := answerTo(ctx, &l.hears, m, l.log, &l.faults)
 		l.mu.Lock()
 		delete(l.asked, string(m.id))
 		l.mu.Unlock()
@@ -157,7 +157,7 @@ func (l *pipeLink) admit(id json.RawMessage, cancel context.CancelCauseFunc) *Fa
 
 // answerTo has a request of a server answered by who hears it. A ping is answered
 // here.
-func answerTo(ctx context.Context, hears *listener, m message, log *slog.Logger) message {
+func answerTo(ctx context.Context, hears *listener, m message, log *slog.Logger, f *faults) message {
 	if m.method == methodPing {
 		return message{id: m.id, result: json.RawMessage("{}")}
 	}
@@ -168,12 +168,14 @@ func answerTo(ctx context.Context, hears *listener, m message, log *slog.Logger)
 	if err == nil {
 		return message{id: m.id, result: result}
 	}
-	if f, ok := errors.AsType[*Fault](err); ok {
-		return message{id: m.id, fault: f}
+	if refusal, ok := errors.AsType[*Fault](err); ok {
+		return message{id: m.id, fault: refusal}
 	}
 	// The text of our own error is not for the server.
-	log.LogAttrs(ctx, slog.LevelWarn, "a request of an MCP server was not answered",
-		slog.String("method", short(m.method)), slog.Any("why", err))
+	if f.loud() {
+		log.LogAttrs(ctx, slog.LevelWarn, "a request of an MCP server was not answered",
+			slog.String("method", short(m.method)), slog.Any("why", err))
+	}
 	return message{id: m.id, fault: &Fault{Code: codeInternal, Message: "the client could not answer"}}
 }
 

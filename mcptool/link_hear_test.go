@@ -142,6 +142,20 @@ func TestLinkFaults(t *testing.T) {
 			t.Errorf("got %d lines, want %d", n, maxFaultLogged)
 		}
 	})
+	t.Run("L4 a server that asks where nobody can answer does not fill the log", func(t *testing.T) {
+		var out bytes.Buffer
+		l := makePipeLink(t.Context(), listener{}, slog.New(slog.NewTextHandler(&out, nil)), nil)
+		gone := &listener{requested: func(context.Context, string, json.RawMessage) (json.RawMessage, error) { return nil, errLeft }}
+		for range 3 * maxFaultLogged {
+			answerTo(t.Context(), gone, message{id: json.RawMessage("1"), method: "roots/list"}, l.log, &l.faults)
+		}
+		if n := strings.Count(out.String(), "was not answered"); n != maxFaultLogged {
+			t.Errorf("got %d lines, want %d", n, maxFaultLogged)
+		}
+		if n := l.faults.count.Load(); n != 0 {
+			t.Errorf("got %d faults, want none: the client has gone, the server did nothing wrong", n)
+		}
+	})
 	t.Run("too much garbage ends the link", func(t *testing.T) {
 		p := newPeer(t, listener{})
 		for range maxFaults {

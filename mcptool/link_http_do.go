@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -130,6 +131,7 @@ func (l *httpLink) post(ctx context.Context, m message) (r *httpReply, unrun boo
 	h := l.headers()
 	h.Set("Content-Type", typeJSON)
 	h.Set("Accept", typeJSON+", "+typeStream)
+	maps.Copy(h, tracedHeaders(ctx))
 	if l.speaks == newEra && m.method != "" {
 		l.describe(ctx, h, m)
 	}

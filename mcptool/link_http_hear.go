@@ -208,7 +208,7 @@ func (l *httpLink) requested(ctx context.Context, c *httpCall, m message) {
 		if refusal != nil {
 			defer l.hasRefused()
 		} else {
-			reply = answerTo(ctx, &hears.listener, m, l.log)
+			reply = answerTo(ctx, &hears.listener, m, l.log, &l.faults)
 			l.mu.Lock()
 			delete(l.asked, string(m.id))
 			l.mu.Unlock()

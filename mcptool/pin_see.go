@@ -75,7 +75,12 @@ func (f *pinFile) see(w who, s *sightings) (now *pinFile, changed bool) {
 			e.Waiting, e.Gone, changed = nil, true, true
 		}
 	}
-	next.Tools = slices.DeleteFunc(next.Tools, func(e pinEntry) bool { return e.Accepted == nil && e.Waiting == nil })
+	// What nobody has accepted but by following is accepted again should it come back:
+	// else a server with other names in each list would have them all kept.
+	next.Tools = slices.DeleteFunc(next.Tools, func(e pinEntry) bool {
+		return e.Accepted == nil && e.Waiting == nil || s.follow && e.Gone && e.Accepted != nil && e.Accepted.By == byFollowing
+	})
+	changed = changed || len(next.Tools) != len(f.Tools)
 	if len(added) > 0 {
 		next.Tools = append(next.Tools, added...)
 		slices.SortFunc(next.Tools, func(a, b pinEntry) int { return strings.Compare(a.Tool, b.Tool) })

@@ -552,6 +552,26 @@ func TestFollow(t *testing.T) {
 		s.now(saysThat("a", "2\u200b"), plainTool("b"))
 		s.want("-a +b")
 	})
+	t.Run("M4 of a server that is followed nothing is kept that it has no more, but what was accepted before", func(t *testing.T) {
+		dir := t.TempDir()
+		s := pinnedServer(t, dir, nil, plainTool("a"))
+		s.h.Servers[0].Trust, s.h.Servers[0].Follow = tool.Own, true
+		start(t, s.h)
+		for _, name := range []string{"b", "c", "d"} {
+			s.now(plainTool(name))
+			s.want("+" + name)
+		}
+		known, err := (&Pins{Dir: dir}).Of("s")
+		var names []string
+		for _, p := range known.Tools {
+			names = append(names, p.Tool)
+		}
+		if want := []string{"a", "d"}; err != nil || !slices.Equal(names, want) {
+			t.Errorf("got %q, %v, want %q", names, err, want)
+		}
+		s.now(plainTool("b"))
+		s.want("+b")
+	})
 	t.Run("M4 who begins to follow accepts what waits", func(t *testing.T) {
 		dir := t.TempDir()
 		s := pinnedServer(t, dir, nil, saysThat("a", "1"))

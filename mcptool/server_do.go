@@ -36,6 +36,7 @@ func (s *server) do(ctx context.Context, x exchange, method string, params json.
 
 // rounds is do for a request that may be sent.
 func (s *server) rounds(ctx context.Context, x exchange, method string, params json.RawMessage) (json.RawMessage, error) {
+	ctx, params = s.hub.traced(ctx, params)
 	ctx, k := newClock(ctx, s.timeout(), s.tooLong())
 	defer k.end()
 	if method == methodListen {

@@ -63,6 +63,7 @@ func play(name string, args []string) int {
 		"hog":       tryHog,
 		"host":      beHost,
 		"nested":    beNested,
+		"service":   beService,
 		"netlink":   func([]string) error { return trySocket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_KOBJECT_UEVENT) },
 		"attribute": func(a []string) error { return unix.Setxattr(a[0], "user.escaped", []byte("x"), 0) },
 		"flags":     tryFlags,

@@ -92,8 +92,7 @@ func (o *Outcome) Unwrap() error {
 // act on the kind, never on a text.
 type Kind string
 
-// Every kind that a result can have. What is marked * is not built yet: it comes
-// from a tool, if at all.
+// Every kind that a result can have.
 const (
 	UnknownTool    Kind = "unknown_tool"    // no tool of the view has that name
 	NotLoaded      Kind = "not_loaded"      // a deferred tool; it is loaded now
@@ -108,13 +107,13 @@ const (
 	Timeout        Kind = "timeout"         // it took too long
 	Aborted        Kind = "aborted"         // it was stopped: by the host, a person or a sibling
 	InvalidOutput  Kind = "invalid_output"  // the tool returned what no model can be sent
-	UnsafeContent  Kind = "unsafe_content"  // * what it returned was withheld
-	FlowBlocked    Kind = "flow_blocked"    // * this data may not go there
-	Sandbox        Kind = "sandbox"         // * it cannot be run as safely as it must
-	RateLimited    Kind = "rate_limited"    // * too many calls
+	UnsafeContent  Kind = "unsafe_content"  // what it returned was withheld
+	FlowBlocked    Kind = "flow_blocked"    // this data may not go there
+	Sandbox        Kind = "sandbox"         // it cannot be run as safely as it must
+	RateLimited    Kind = "rate_limited"    // too many calls
 	OutcomeUnknown Kind = "outcome_unknown" // it is not known whether it has happened
 	Loop           Kind = "loop"            // the same call again and again
-	Pending        Kind = "pending"         // * it waits for a person, and the client cannot
+	Pending        Kind = "pending"         // it waits for a person, and the client cannot
 	Suspended      Kind = "suspended"       // it waits for a person; goes to no model
 )
 

@@ -94,7 +94,7 @@ type Info struct {
 	Streams bool
 
 	// Deferred keeps it out of the prompt until it is found; AlwaysLoad keeps
-	// it in. Zero of both: the runtime decides by size. Not built yet: it is in.
+	// it in. Zero of both: it is in, unless the host defers what it offers.
 	Deferred, AlwaysLoad bool
 
 	// Limit bounds what one result puts into the model's context.

@@ -23,9 +23,10 @@ import (
 func (p *program) denyCommand() *cobra.Command {
 	var message, reason string
 	cmd := &cobra.Command{
-		Use:   "deny ID",
-		Short: "Say no to a call that waits",
-		Args:  exactly("ID"),
+		Use:     "deny ID",
+		Short:   "Say no to a call that waits",
+		Example: `  ferrule approvals deny qWUXYu --message "Write to docs/, not to src/"`,
+		Args:    exactly("ID"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			q, err := p.toAnswer(cmd.Context(), args[0])
 			if err != nil {
@@ -35,9 +36,9 @@ func (p *program) denyCommand() *cobra.Command {
 		}),
 		ValidArgsFunction: p.completeIDs,
 	}
-	cmd.Flags().StringVar(&message, "message", "", "what the model reads")
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record; the model reads it where there is no message")
-	return cmd
+	cmd.Flags().StringVar(&message, "message", "", "what the model reads, a `TEXT`")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, a `TEXT` for the record, which the model reads where there is no message")
+	return confirms(cmd)
 }
 
 // toAnswer gives the question that is to be answered. Where it was answered before, the
@@ -93,7 +94,11 @@ func (p *program) allowCommand() *cobra.Command {
 		Short: "Say yes to a call that waits",
 		Long: `Say yes to a call that waits: once, or with --session or --always to everything
 that fits one of the rules that are offered. Each is named by its number or its
-text, as approvals show prints them.`,
+text, as approvals show prints them. A yes to a question about the flow of data is,
+until the session ends, also for what goes to the same place.`,
+		Example: `  ferrule approvals allow qWUXYu
+  ferrule approvals allow qWUXYu --session 1
+  ferrule approvals allow qWUXYu --args '{"path":"docs/a.md","content":"a"}'`,
 		Args: exactly("ID"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			if err := one(cmd, "session", "always", "args"); err != nil {
@@ -111,13 +116,13 @@ text, as approvals show prints them.`,
 		}),
 		ValidArgsFunction: p.completeIDs,
 	}
-	cmd.Flags().StringVar(&f.session, "session", "", "and in this session all that fits the rule, by number or text")
-	cmd.Flags().StringVar(&f.always, "always", "", "and always all that fits the rule, which is written to the configuration")
-	cmd.Flags().BoolVar(&f.second, "second-key", false, "the second key that --session and --always take for what may destroy something")
-	cmd.Flags().StringVar(&f.args, "args", "", "allow these arguments, JSON, in the place of those shown")
-	cmd.Flags().StringVar(&f.text, "text", "", "the answer to what a tool asks")
-	cmd.Flags().StringVar(&f.reason, "reason", "", "why, for the record")
-	return cmd
+	cmd.Flags().StringVar(&f.session, "session", "", "allow in this session all that fits a `RULE`, by its number or text")
+	cmd.Flags().StringVar(&f.always, "always", "", "allow always all that fits a `RULE`, which is written to the configuration")
+	cmd.Flags().BoolVar(&f.second, "second-key", false, "turn the second key, which --session and --always want for what may destroy")
+	cmd.Flags().StringVar(&f.args, "args", "", "allow these arguments in the place of those shown, a `JSON` object")
+	cmd.Flags().StringVar(&f.text, "text", "", "the answer to what a tool asks, a `TEXT`")
+	cmd.Flags().StringVar(&f.reason, "reason", "", "why, a `TEXT` for the record")
+	return confirms(cmd)
 }
 
 // answer is the answer to a question, and how it is told.
@@ -272,6 +277,7 @@ func (p *program) watch(ctx context.Context) error {
 		return err
 	}
 	return p.withStore(ctx, c, true, func(s *store.Store) error {
+		p.still()
 		return terminal.Watch(ctx, p.stdin, p.stdout, p.environ, terminal.Desk{
 			By: p.user(), Pending: s.Pending,
 			Answer: func(ctx context.Context, id string, a policy.Answer) error { return p.settle(ctx, c, s, id, a) },

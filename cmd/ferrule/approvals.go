@@ -18,9 +18,12 @@ import (
 func (p *program) approvalsCommand() *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
-		Use:   "approvals",
-		Short: "List the calls that wait for an answer, and answer them",
-		Args:  known,
+		Use:        "approvals",
+		SuggestFor: []string{"approve", "approval", "questions"},
+		Short:      "List the calls that wait for an answer, and answer them",
+		Example: `  ferrule approvals
+  ferrule approvals --watch`,
+		Args: known,
 		RunE: p.do(func(cmd *cobra.Command, _ []string) error {
 			if err := one(cmd, "watch", "json"); err != nil {
 				return err
@@ -31,7 +34,7 @@ func (p *program) approvalsCommand() *cobra.Command {
 			return p.listPending(cmd.Context())
 		}),
 	}
-	cmd.Flags().BoolVar(&watch, "watch", false, "an interactive screen")
+	cmd.Flags().BoolVar(&watch, "watch", false, "answer on an interactive screen")
 	p.jsonFlag(cmd)
 	cmd.AddCommand(p.showCommand(), p.allowCommand(), p.denyCommand())
 	return cmd
@@ -75,7 +78,7 @@ func (p *program) listPending(ctx context.Context) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	p.printf("\nferrule approvals show ID shows all about one; allow ID and deny ID answer it.\n")
+	p.hintf("\nferrule approvals show ID shows all about one; allow ID and deny ID answer it.\n")
 	return nil
 }
 
@@ -93,9 +96,10 @@ func brief(text string) string { return terminal.Brief(text, 60) }
 
 func (p *program) showCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "show ID",
-		Short: "Show all about a call that waits",
-		Args:  exactly("ID"),
+		Use:     "show ID",
+		Short:   "Show all about a call that waits",
+		Example: `  ferrule approvals show qWUXYu`,
+		Args:    exactly("ID"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			q, err := p.find(cmd.Context(), args[0], 1)
 			if err != nil {

@@ -29,15 +29,26 @@ func (d *door) say() {
 		p, at := d.p, d.url()
 		p.printf("ferrule serves %s\n", filepath.FromSlash(d.h.config.Workspace))
 		p.printf("  address   %s\n", at)
-		if d.token == "" {
+		home := p.homeOf(d.h.config)
+		switch {
+		case d.token == "":
 			p.printf("  token     none is wanted: whoever can open the address can call\n")
-		} else {
+		case p.managed():
+			p.printf("  token     in %s\n", filepath.Join(home, tokenFile))
+		default:
 			p.printf("  token     %s\n", d.token)
 		}
-		p.printf("  console   %s/?key=%s\n", d.root(), d.pages.Key)
+		if p.managed() {
+			p.printf("  console   %s/?key=, and behind it what is in %s\n", d.root(), filepath.Join(home, consoleKeyFile))
+		} else {
+			p.printf("  console   %s/?key=%s\n", d.root(), d.pages.Key)
+		}
 		p.printf("  tools     %s\n", d.offers())
 		for _, note := range openTo(d.listen.Where(), d.keys != nil) {
 			p.printf("  note      %s\n", note)
+		}
+		if p.quiet || p.managed() {
+			return // the rest is for a person who has just typed the command
 		}
 		p.printf("\nClaude Code:\n  claude mcp add --transport http ferrule %s", at)
 		if d.token != "" {
@@ -101,7 +112,7 @@ func (h *host) own() (n int) {
 
 // tellServers says how servers stand whenever that changes, until ctx ends. One that
 // is tried again and again stands as before.
-func (h *host) tellServers(ctx context.Context, tell func(line string)) {
+func (h *host) tellServers(ctx context.Context, tell func(line string, well bool)) {
 	if len(h.config.Servers) == 0 {
 		return
 	}
@@ -113,7 +124,7 @@ func (h *host) tellServers(ctx context.Context, tell func(line string)) {
 			text := serverLine(s)
 			if is := standsAs(s); is != "" && told[s.Name] != is {
 				told[s.Name] = is
-				tell(fmt.Sprintf("server %s: %s", s.Name, text))
+				tell(fmt.Sprintf("server %s: %s", s.Name, text), s.State == "ready")
 			}
 		}
 		select {
@@ -211,7 +222,7 @@ func (d *door) screen(ctx context.Context, left *sync.Map) error {
 		return fmt.Errorf("questions could not be shown: %w", err)
 	}
 	d.board.print(func() {
-		d.p.printf("What waits is left: `ferrule approvals` answers it, and the next question is put here.\n")
+		d.p.printf("What waits is left: the console or `ferrule approvals` answers it, and the next question is put here.\n")
 	})
 	return nil
 }

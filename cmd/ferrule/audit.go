@@ -23,12 +23,15 @@ import (
 
 func (p *program) auditCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "audit",
-		Short: "Show what happened, and whether the record of it was changed",
+		Use:        "audit",
+		SuggestFor: []string{"log", "logs", "history", "record"},
+		Short:      "Show what happened, and whether the record of it was changed",
 		Long: `Every decision about a call and every effect of one is on the record, where the
 runtime has a log. Each entry is linked to the one before it, so that a change of
 any of them is found; a signed head, kept elsewhere, shows that none was taken
 away from the end.`,
+		Example: `  ferrule audit list --since 2h
+  ferrule audit verify`,
 	}
 	p.group(cmd)
 	cmd.AddCommand(p.auditListCommand(), p.auditShowCommand(), p.auditFollowCommand(), p.auditExportCommand(), p.auditHeadCommand(), p.auditVerifyCommand())
@@ -43,15 +46,15 @@ type wanted struct {
 
 func (w *wanted) flags(cmd *cobra.Command, last int) {
 	f := cmd.Flags()
-	f.StringVar(&w.since, "since", "", "from this time on: 2h, 3d, 2026-01-31, 2026-01-31T10:00:00Z")
-	f.StringVar(&w.until, "until", "", "before this time")
-	f.StringVar(&w.Session, "session", "", "of this session")
-	f.StringVar(&w.Tool, "tool", "", "of this tool, as models call it")
-	f.StringVar(&w.kind, "kind", "", "of this kind, such as requested, decided or ended")
-	f.StringVar(&w.Call, "call", "", "of this call: its id, or the provider's")
-	f.StringVar(&w.decision, "decision", "", "decisions: allow, ask or deny")
-	f.StringVar(&w.Text, "text", "", "with this text anywhere in them")
-	f.IntVar(&w.Newest, "last", last, "only so many, the newest; 0: all")
+	f.StringVar(&w.since, "since", "", "from this `TIME` on: 2h, 3d, 2026-01-31, 2026-01-31T10:00:00Z")
+	f.StringVar(&w.until, "until", "", "before this `TIME`")
+	f.StringVar(&w.Session, "session", "", "of this `SESSION`")
+	f.StringVar(&w.Tool, "tool", "", "of this `TOOL`, as models call it")
+	f.StringVar(&w.kind, "kind", "", "of this `KIND`, such as requested, decided or ended")
+	f.StringVar(&w.Call, "call", "", "of this `CALL`: its id, or the provider's")
+	f.StringVar(&w.decision, "decision", "", "decisions that are this `VERDICT`: allow, ask or deny")
+	f.StringVar(&w.Text, "text", "", "with this `TEXT` anywhere in them")
+	f.IntVar(&w.Newest, "last", last, "the newest `N`; 0: all")
 }
 
 // filter is what the flags say.
@@ -65,15 +68,19 @@ func (w *wanted) filter(now time.Time) (store.Filter, error) {
 		return f, err
 	}
 	kinds := slices.DeleteFunc(audit.Kinds(), func(k audit.Kind) bool { return k == audit.Updated }) // which are not kept
-	if f.Kind = audit.Kind(w.kind); w.kind != "" && !slices.Contains(kinds, f.Kind) {
+	if f.Kind = audit.Kind(w.kind); w.kind != "" {
 		var all []string
 		for _, k := range kinds {
 			all = append(all, string(k))
 		}
-		return f, usage("--kind: got %q, want one of: %s", w.kind, strings.Join(all, ", "))
+		if err := oneOf("--kind", w.kind, all...); err != nil {
+			return f, err
+		}
 	}
-	if f.Verdict = w.decision; w.decision != "" && !slices.Contains([]string{"allow", "ask", "deny"}, w.decision) {
-		return f, usage("--decision: got %q, want allow, ask or deny", w.decision)
+	if f.Verdict = w.decision; w.decision != "" {
+		if err := oneOf("--decision", w.decision, "allow", "ask", "deny"); err != nil {
+			return f, err
+		}
 	}
 	if f.Newest < 0 {
 		return f, usage("--last: got %d, want 0 or more", f.Newest)
@@ -135,7 +142,10 @@ func (p *program) auditListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List what happened, newest last",
-		Args:  exactly(),
+		Example: `  ferrule audit list
+  ferrule audit list --since 1d --decision deny
+  ferrule audit list --tool shell --last 0 --json`,
+		Args: exactly(),
 		RunE: p.do(func(cmd *cobra.Command, _ []string) error {
 			f, err := w.filter(p.now())
 			if err != nil {
@@ -215,7 +225,9 @@ func (p *program) auditFollowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "follow",
 		Short: "Print what happens as it happens, until it is interrupted",
-		Args:  exactly(),
+		Example: `  ferrule audit follow
+  ferrule audit follow --kind decided --last 0`,
+		Args: exactly(),
 		RunE: p.do(func(cmd *cobra.Command, _ []string) error {
 			f, err := w.filter(p.now())
 			if err != nil {
@@ -225,6 +237,7 @@ func (p *program) auditFollowCommand() *cobra.Command {
 				if s == nil {
 					return p.errNoLog()
 				}
+				p.still()
 				return p.follow(cmd.Context(), s, f)
 			})
 		}),
@@ -302,7 +315,8 @@ func (p *program) auditExportCommand() *cobra.Command {
 		Short: "Print the whole record as lines of JSON, with its links",
 		Long: `Print the whole record, one entry on a line, with its writer, number and hash, so
 that it can be kept and verified elsewhere: ferrule audit verify --file FILE.`,
-		Args: exactly(),
+		Example: `  ferrule audit export > record.jsonl`,
+		Args:    exactly(),
 		RunE: p.do(func(cmd *cobra.Command, _ []string) error {
 			return p.withLog(cmd.Context(), func(s *store.Store) error {
 				if s == nil {

@@ -41,7 +41,9 @@ whatever happens.
 A line that cannot be read is told with its number, and then nothing runs. The exit
 status is 0 where all is well, 4 where a tool returned an error, 3 where a call was
 denied or rejected and none failed, 2 where there is no such tool or arguments do not
-fit, 130 where it was interrupted.`,
+fit, 130 where it was interrupted.
+
+With --quiet the plan is not printed, nor how far calls are.`,
 		Example: `  ferrule batch calls.jsonl
   ferrule batch --plan calls.jsonl
   printf '{"name":"fs_read","input":{"path":"a"}}\n' | ferrule batch --json -`,
@@ -71,7 +73,7 @@ fit, 130 where it was interrupted.`,
 		}),
 	}
 	f.flags(cmd)
-	cmd.Flags().IntVar(&f.limit, "limit", 0, "how many calls run at once (default $FERRULE_MAX_CONCURRENCY, else 10)")
+	cmd.Flags().IntVar(&f.limit, "limit", 0, "how many calls run at once, a `NUMBER` (default $FERRULE_MAX_CONCURRENCY, else 10)")
 	cmd.Flags().BoolVar(&planOnly, "plan", false, "print the plan and run nothing")
 	p.jsonFlag(cmd)
 	return cmd
@@ -101,11 +103,11 @@ func (p *program) readCalls(ctx context.Context, name string) ([]tool.Call, erro
 	} else {
 		file, err := os.Open(p.path(name))
 		if err != nil {
-			return nil, usage("batch: %w", err)
+			return nil, usage("batch: %w", plainly(err))
 		}
 		b, err := io.ReadAll(io.LimitReader(file, maxBatch+1))
 		if err := errors.Join(err, file.Close()); err != nil {
-			return nil, usage("batch: %w", err)
+			return nil, usage("batch: %w", plainly(err))
 		}
 		text = string(b)
 	}
@@ -246,7 +248,7 @@ func (p *program) batch(cmd *cobra.Command, f *calling, calls []tool.Call) error
 	return p.with(ctx, o, func(h *host) error {
 		in := cmp.Or(f.session, newSession())
 		view := h.session(in, "").View(ctx)
-		if !p.json {
+		if !p.json && !p.quiet {
 			if err := p.printPlan(view.Plan(ctx, calls...), calls, h.config.Workspace); err != nil {
 				return err
 			}

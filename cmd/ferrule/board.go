@@ -22,6 +22,7 @@ type board struct {
 	shows  bool // standard error is a terminal
 	passes bool // what calls print is passed on as it comes
 	quiet  bool // nothing is said but what is printed
+	hushes bool // keys are not shown: somebody may press some for long
 	alone  bool // there is one call, which needs no number
 	run    bool // calls have no numbers, and are told by their arguments
 
@@ -60,6 +61,8 @@ type row struct {
 	index   int
 	name    string
 	args    string // as they are printed; "": they are not
+	work    bool   // it is no call, but something else that takes its time
+	covered int    // lines that are shown in the place of this one
 	began   time.Time
 	message string
 	told    time.Time // when the message was last printed, where that is a line
@@ -69,19 +72,18 @@ type row struct {
 // a call is heard where each message is a line that stays.
 const (
 	drawEvery  = 100 * time.Millisecond
-	drawAfter  = 200 * time.Millisecond
+	drawAfter  = time.Second
 	hearEvery  = time.Second
 	maxAsked   = 1024 // questions that nobody has looked at
 	lastEvents = time.Second
 )
 
-// board makes one. passes says that what calls print is passed on.
+// board makes one for calls. passes says that what calls print is passed on.
 func (p *program) board(passes, quiet bool) *board {
-	b := &board{
-		p: p, shows: terminal.Is(p.stderr) && !quiet && !p.dumb(), passes: passes, quiet: quiet,
-		asked: make(chan question, maxAsked), over: make(map[int]bool), stop: make(chan struct{}),
-	}
-	b.changed.L = &b.mu
+	b := p.newBoard()
+	b.passes, b.quiet, b.hushes = passes, quiet || p.quiet, true
+	b.shows = b.shows && !b.quiet
+	p.at.Store(b)
 	if b.shows {
 		b.hush()
 		b.stopped.Go(b.turn)
@@ -89,9 +91,19 @@ func (p *program) board(passes, quiet bool) *board {
 	return b
 }
 
+// newBoard is one that does not move yet.
+func (p *program) newBoard() *board {
+	b := &board{
+		p: p, shows: terminal.Is(p.stderr) && !p.quiet && !p.dumb(), quiet: p.quiet,
+		asked: make(chan question, maxAsked), over: make(map[int]bool), stop: make(chan struct{}),
+	}
+	b.changed.L = &b.mu
+	return b
+}
+
 // hush has keys not be shown among the lines.
 func (b *board) hush() {
-	if b.shows {
+	if b.shows && b.hushes {
 		b.p.hush.begin(b.p.stdin)
 	}
 }
@@ -155,6 +167,7 @@ func (b *board) makeWay() {
 
 // close ends the board.
 func (b *board) close() {
+	b.p.at.CompareAndSwap(b, nil)
 	close(b.stop)
 	b.stopped.Wait()
 	b.hide()
@@ -295,7 +308,7 @@ func (b *board) heard(r *tool.Request, u *tool.Update) {
 
 // title names a call.
 func (b *board) title(r *row) string {
-	if b.alone || b.run {
+	if b.alone || b.run || r.work {
 		return terminal.Visible(r.name)
 	}
 	return fmt.Sprintf("%d %s", r.index+1, terminal.Visible(r.name))
@@ -337,7 +350,7 @@ func progressText(u *tool.Update) string {
 // erase takes the lines off the screen.
 func (b *board) erase() {
 	if b.drawn > 0 {
-		b.p.errs.control(fmt.Sprintf("\x1b[%dA\r\x1b[J", b.drawn))
+		b.p.errs.write(fmt.Sprintf("\x1b[%dA\r\x1b[J", b.drawn))
 	}
 	b.drawn = 0
 }
@@ -354,7 +367,7 @@ func (b *board) draw() {
 	}
 	apart := b.apart
 	for _, r := range b.rows {
-		if took := time.Since(r.began); took >= drawAfter {
+		if took := time.Since(r.began); took >= drawAfter && r.covered == 0 {
 			if apart {
 				lines, apart = append(lines, ""), false
 			}
@@ -366,7 +379,7 @@ func (b *board) draw() {
 		lines = append(lines[:most-1:most-1], terminal.Cut(more, width))
 	}
 	for _, l := range lines {
-		b.p.errs.control(l + "\n")
+		b.p.errs.write(l + "\n")
 	}
 	b.drawn = len(lines)
 }

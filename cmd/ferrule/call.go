@@ -25,9 +25,20 @@ type calling struct {
 	limit         int
 }
 
+// modeHelp is what is said of --mode.
+const modeHelp = "the `MODE`: ask, edit, read, auto, observe or dry-run (default that of the configuration)"
+
+// readMode reads what --mode says.
+func readMode(mode *policy.Mode, word string) error {
+	if mode.UnmarshalText([]byte(word)) == nil {
+		return nil
+	}
+	return oneOf("--mode", word, "ask", "edit", "read", "auto", "observe", "dry-run")
+}
+
 func (f *calling) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.session, "session", "", "the session that it belongs to (default a new one)")
-	cmd.Flags().StringVar(&f.mode, "mode", "", "ask, edit, read, auto, observe or dry-run (default that of the configuration)")
+	cmd.Flags().StringVar(&f.session, "session", "", "the `SESSION` that it belongs to (default a new one)")
+	cmd.Flags().StringVar(&f.mode, "mode", "", modeHelp)
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "run nothing, and show what would be done")
 }
 
@@ -78,7 +89,7 @@ returned an error.`,
 		ValidArgsFunction: p.completeTools,
 	}
 	f.flags(cmd)
-	cmd.Flags().BoolVar(&f.noWait, "no-wait", false, "where a person must be asked, leave the question and end; the same call goes on once it is answered")
+	cmd.Flags().BoolVar(&f.noWait, "no-wait", false, "leave a question behind and end; the same call goes on once it is answered")
 	p.jsonFlag(cmd)
 	return cmd
 }
@@ -99,7 +110,7 @@ func (p *program) inputOf(ctx context.Context, args []string) (string, error) {
 	case strings.HasPrefix(args[0], "@"):
 		text, err := os.ReadFile(p.path(args[0][1:]))
 		if err != nil {
-			return "", usage("input: %w", err)
+			return "", usage("input: %w", plainly(err))
 		}
 		return string(text), nil
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ferrule-dev/ferrule/internal/config"
+	"github.com/ferrule-dev/ferrule/internal/terminal"
 )
 
 // mcpClient is a program that servers are configured for, and how.
@@ -59,14 +60,13 @@ const tokenInput = "ferrule-token"
 
 // clientOf is the client of a name.
 func clientOf(name string) (mcpClient, error) {
-	var names []string
 	for _, c := range mcpClients() {
 		if c.name == name {
 			return c, nil
 		}
-		names = append(names, c.name)
 	}
-	return mcpClient{}, usage("got the client %q, want %s; docs/clients.md says how others are connected by hand", name, strings.Join(names, ", "))
+	names := clientNames()
+	return mcpClient{}, usage("got the client %q, want %s%s", terminal.Brief(name, 80), orWords(names), orList(nearest(name, names), "docs/clients.md says how others are connected by hand"))
 }
 
 // homeDir is the home of the user.

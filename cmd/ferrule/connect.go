@@ -29,8 +29,7 @@ func (p *program) connectCommand() *cobra.Command {
 in the client's file stands Ferrule in their place, which the client starts itself
 (ferrule mcp). Values that look like secrets are moved to files in the state
 directory, and ferrule.yaml names them as secrets. What the client's file was before is
-kept beside it (.before-ferrule), and
-` + "`ferrule disconnect`" + ` puts it back. Claude Code is also told that it need not ask for
+kept beside it (.before-ferrule), and ` + "`ferrule disconnect`" + ` puts it back. Claude Code is also told that it need not ask for
 calls of Ferrule, which asks itself. At a terminal it ends with the question which of the
 servers may be started, to look at their tools (` + "`ferrule trust`" + `).
 
@@ -41,15 +40,17 @@ FERRULE_TOKEN (VS Code asks for it): no token stands in the file.
 
 With --hook Claude Code also asks Ferrule before it runs its own tools (Bash, Edit,
 WebFetch, …): ` + "`ferrule hook`" + ` is written into .claude/settings.json. It can be added to
-a client that is connected already.`,
+a client that is connected already.
+
+With --quiet nothing is asked, and nothing is started.`,
 		Example: `  ferrule connect claude-code
   ferrule connect claude-code --hook
   ferrule connect cursor --dry-run
   ferrule connect vscode --http`,
 	})
-	cmd.Flags().BoolVar(&f.http, "http", false, "have the client call a running `ferrule up`")
+	cmd.Flags().BoolVar(&f.http, "http", false, "have the client call a running up")
 	cmd.Flags().BoolVar(&f.hook, "hook", false, "have Claude Code ask before it runs its own tools, too")
-	cmd.Flags().DurationVar(&f.wait, "wait", 0, "with --hook: wait so long for `ferrule approvals` where a person must be asked (default the client asks)")
+	cmd.Flags().DurationVar(&f.wait, "wait", 0, "with --hook: how long a question waits for approvals, a `TIME` (default the client asks)")
 	return cmd
 }
 
@@ -61,6 +62,8 @@ func (p *program) disconnectCommand() *cobra.Command {
 changed since, that stays: Ferrule is taken out, and the servers are put back beside
 what is there now. The servers are taken out of ferrule.yaml, unless another client of
 this folder has them there.`,
+		Example: `  ferrule disconnect claude-code --dry-run
+  ferrule disconnect claude-code`,
 	})
 }
 
@@ -220,6 +223,8 @@ func rawValue(text []byte, key string) (bool, error) {
 // afterConnect says what is left to do.
 func (p *program) afterConnect(m mcpClient, f connecting, c *config.Config) {
 	switch {
+	case p.quiet:
+		return
 	case f.dry:
 		p.printf("nothing was changed\n")
 		return

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/durable"
 	"github.com/ferrule-dev/ferrule/internal/web"
 	"github.com/ferrule-dev/ferrule/store"
 	"github.com/ferrule-dev/ferrule/tool"
@@ -128,6 +130,45 @@ func changesAndBack(t *testing.T) {
 	}
 }
 
+// A process was killed while a call of it ran that changes something.
+func TestConsoleCutOff(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	home := filepath.Join(dir, ".ferrule")
+	if _, err := store.Home(home); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), filepath.Join(home, "ferrule.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &tool.Request{ID: "run-1.0", Turn: 1, Name: "bank__pay", Caller: tool.Caller{Session: "s1"}, Source: tool.Source{Name: "bank"}}
+	_, begun := s.Begin(t.Context(), durable.Record{Place: durable.Place{Session: "s1", Turn: 1}, ID: "run-1.0", Source: "bank", Tool: "pay", Given: "g", Input: `{"to":"eve"}`})
+	_, told := s.Append(audit.Event{Kind: audit.Requested, Time: time.Now(), Request: r, Args: `{"to":"eve"}`}, audit.Event{Kind: audit.Started, Time: time.Now(), Request: r})
+	if err := errors.Join(begun, told, s.Flush(t.Context()), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	v := up(t, dir, nil).visitor(t)
+	var now web.Now
+	v.ask(t, "/api/now", nil, &now)
+	if len(now.Unknown) != 1 || now.Unknown[0].Call != "run-1.0" || now.Unknown[0].Tool != "bank__pay" || now.Running != 0 || now.Groups[0].Calls[0].State != web.Lost {
+		t.Fatalf("got %+v, want that it is not known what became of it", now)
+	}
+	t.Run("J2 what became of a call that was cut off is said once", func(t *testing.T) {
+		var got became
+		if status := v.ask(t, "/api/calls/run-1.0/resolve", map[string]any{"done": true, "note": "the bank says so"}, &got); status != http.StatusOK {
+			t.Fatalf("got %d, %+v", status, got)
+		}
+		if status := v.ask(t, "/api/calls/run-1.0/resolve", map[string]any{"done": false}, &got); status != http.StatusUnprocessableEntity || !strings.Contains(got.Error, "nothing is left to say") {
+			t.Errorf("got %d, %+v, want that it was said", status, got)
+		}
+		v.ask(t, "/api/now", nil, &now)
+		if call := now.Groups[0].Calls[0]; len(now.Unknown) != 0 || call.State != web.Done || !strings.HasSuffix(call.Text, ": it was done: the bank says so") {
+			t.Errorf("got %+v, %+v, want what was said", now.Unknown, call)
+		}
+	})
+}
+
 // BenchmarkHistory is what pages of the console take with 10,000 calls in the store. The
 // first page of History is to take less than 50 ms, and less than 100 KB.
 func BenchmarkHistory(b *testing.B) {
@@ -148,9 +189,12 @@ func BenchmarkHistory(b *testing.B) {
 		{"first page", "/history"},
 		{"a page in the middle", "/history?before=25000"},
 		{"by tool", "/history?tool=fs_write"},
+		{"by a tool that is rare", "/history?tool=rare"},
+		{"by an old session", "/history?session=mcp-KWWI7RHTJRMCUJ2GO5GSIAIS1"},
 		{"by state", "/history?state=failed"},
 		{"by a text that is nowhere", "/history?text=nowhere"},
 		{"one call", "/history/run-42.0"},
+		{"one call that was asked for", "/history/run-50.0"},
 		{"export", "/api/export"},
 	} {
 		b.Run(page.name, func(b *testing.B) {
@@ -190,9 +234,17 @@ func callsIn(tb testing.TB, s *store.Store, n int) {
 		if i%7 == 0 {
 			result = &tool.Result{Err: &tool.Error{Kind: tool.Failed, Text: "There is no such file. Did you mean notes.txt?"}}
 		}
+		if i == 30 {
+			r.Name = "rare"
+		}
+		question := ""
+		if i%10 == 0 {
+			question = fmt.Sprintf("q-%d", i)
+		}
 		_, err := s.Append(
 			event(audit.Event{Kind: audit.Requested, Args: fmt.Sprintf(`{"path": "internal/notes/%d.md", "content": "some text with a few words in it, as files have"}`, i)}),
 			event(audit.Event{Kind: audit.Decided, By: "default", Decision: &tool.Decision{Verdict: tool.Allow, Reason: "it only reads, on this machine"}}),
+			event(audit.Event{Kind: audit.Answered, Question: question, Text: "allow"}),
 			event(audit.Event{Kind: audit.Started}),
 			event(audit.Event{Kind: audit.Scrubbed, Text: "GITHUB_TOKEN"}),
 			event(audit.Event{Kind: audit.Ended, Result: result, Took: 1234 * time.Microsecond}),

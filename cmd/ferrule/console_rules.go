@@ -193,7 +193,7 @@ func (d *door) explain(ctx context.Context, set *cedar.Set, in web.Imagined) (we
 	if len(in.Args) == 0 {
 		in.Args = json.RawMessage("{}")
 	}
-	q, notes, err := d.imagine(ctx, in)
+	q, known, notes, err := d.imagine(ctx, in)
 	if err != nil {
 		return web.Explained{}, err
 	}
@@ -208,7 +208,7 @@ func (d *door) explain(ctx context.Context, set *cedar.Set, in web.Imagined) (we
 	e := d.p.explainCall(d.h.config, set, q, list)
 	out := web.Explained{
 		Tool: e.Tool, Verdict: e.Verdict.String(), By: e.By, Reason: e.Reason, Rule: e.Rule, Fits: []web.Rule{}, Changes: e.Changes,
-		Notes: append(notes, e.Notes...), Known: knownOf(q),
+		Notes: append(notes, e.Notes...), Known: knownOf(q), Unknown: !known,
 	}
 	if e.Answer != nil {
 		answer := shownLasting(*e.Answer)
@@ -224,17 +224,18 @@ func (d *door) explain(ctx context.Context, set *cedar.Set, in web.Imagined) (we
 
 // imagine is the call as the rules would see it: of the tool that there is, with what
 // it says of these arguments; else of one of which nothing is known.
-func (d *door) imagine(ctx context.Context, in web.Imagined) (*tool.Request, []string, error) {
+func (d *door) imagine(ctx context.Context, in web.Imagined) (q *tool.Request, known bool, notes []string, err error) {
 	if in.Tool == "" {
-		return nil, nil, errors.New("got no tool, want the name of one, as models call it")
+		return nil, false, nil, errors.New("got no tool, want the name of one, as models call it")
 	}
 	session := d.h.rt.Session(tool.Caller{Principal: localUser, Session: "console-explain", Client: client, Attended: true})
 	planned := session.View(ctx).Plan(ctx, tool.Call{Name: in.Tool, Input: in.Args})[0]
 	if planned.Request != nil {
-		return planned.Request, nil, nil
+		return planned.Request, true, nil, nil
 	}
 	if t, ok := d.h.rt.Find(in.Tool); ok {
-		return notShown(t, in.Args, planned.Err)
+		q, notes, err = notShown(t, in.Args, planned.Err)
+		return q, true, notes, err
 	}
 	of := imagined{tool: in.Tool, args: string(in.Args), principal: localUser}
 	for _, s := range d.h.config.Servers {
@@ -242,11 +243,10 @@ func (d *door) imagine(ctx context.Context, in web.Imagined) (*tool.Request, []s
 			of.source = s.Name
 		}
 	}
-	q, _, err := of.request(d.h.config)
-	if err != nil {
-		return nil, nil, errors.New(strings.ReplaceAll(err.Error(), "--", ""))
+	if q, _, err = of.request(d.h.config); err != nil {
+		return nil, false, nil, errors.New(strings.ReplaceAll(err.Error(), "--", ""))
 	}
-	return q, []string{"there is no tool of this name here now: what it would claim, and what its calls are about, is not known, and counts as the worst"}, nil
+	return q, false, []string{"there is no tool of this name here now: what it would claim, and what its calls are about, is not known, and counts as the worst"}, nil
 }
 
 // notShown is a call of a tool that no view shows, because the rules deny all of its

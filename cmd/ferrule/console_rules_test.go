@@ -104,7 +104,10 @@ func TestConsoleRules(t *testing.T) {
 		if e := r.explain(t, "fs_write", writes("b.txt")); e.Verdict != "ask" || e.Answer == nil || e.Answer.Rule == "" {
 			t.Errorf("got %+v, want it answered by a rule", e)
 		}
-		if e := r.explain(t, "shell", `{"command":"rm -r x"}`); e.Verdict != "deny" {
+		if e := r.explain(t, "fs_wriet", writes("a.txt")); !e.Unknown || e.Verdict != "ask" {
+			t.Errorf("got %+v, want that there is no such tool", e)
+		}
+		if e := r.explain(t, "shell", `{"command":"rm -r x"}`); e.Unknown || e.Verdict != "deny" {
 			t.Errorf("got %+v, want it denied", e)
 		}
 		if e := r.explain(t, "fs_grep", `{"pattern":"x"}`); e.Verdict != "deny" || len(e.Notes) == 0 {

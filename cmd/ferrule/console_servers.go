@@ -1,10 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/internal/web"
 	"github.com/ferrule-dev/ferrule/mcptool"
 )
@@ -23,6 +30,9 @@ func (d *door) servers() (all []web.Server) {
 			Name: s.Name, State: s.State, Era: s.Era, Server: s.Server, Since: status.Since, Tools: s.Tools, Restarts: s.Restarts, Why: s.Why,
 			Login: s.Login, Paused: s.Paused, Isolation: s.Isolation, Faults: s.Faults, Notes: s.Notes, Rules: d.h.config.Servers[i].Rules(),
 		}
+		if s.State == "waiting" {
+			one.Missing = d.missing(d.h.config.Servers[i])
+		}
 		for _, q := range status.Quarantined {
 			one.Quarantined = append(one.Quarantined, web.Quarantined{Tool: q.Tool, Why: q.Why})
 		}
@@ -35,6 +45,23 @@ func (d *door) servers() (all []web.Server) {
 	return all
 }
 
+// missing is the program of a server that there is not; "": it is there, or it cannot be
+// told here.
+func (d *door) missing(s config.Server) string {
+	if len(s.Command) == 0 || slices.ContainsFunc(s.Env, func(e string) bool { return strings.HasPrefix(e, "PATH=") }) {
+		return ""
+	}
+	name := s.Command[0]
+	at := name
+	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
+		at = filepath.Join(cmp.Or(s.Dir, filepath.FromSlash(d.h.config.Workspace)), name)
+	}
+	if _, err := exec.LookPath(at); err == nil || errors.Is(err, exec.ErrDot) {
+		return ""
+	}
+	return name
+}
+
 // showPins says how the tools of a server stand to what was accepted, and what was found
 // in what they say.
 func (d *door) showPins(s *web.Server, known *mcptool.Pinned) {
@@ -45,15 +72,27 @@ func (d *door) showPins(s *web.Server, known *mcptool.Pinned) {
 			}
 		}
 	}
-	waiting := known.Waiting()
-	for i := range waiting {
-		t := &waiting[i]
-		s.Pins = append(s.Pins, web.Pin{Tool: t.Tool, State: string(t.State), Why: t.Why, Diff: t.Diff(), Found: d.looked.at(d.h, t), As: pinsAs(known, waiting[i:i+1])})
+	for i := range known.Tools {
+		t := &known.Tools[i]
+		one := web.Pin{Tool: t.Tool, State: string(t.State), Why: t.Why, By: t.Rejected, As: pinsAs(known, known.Tools[i:i+1])}
+		if t.Waits() || leftOut(t) {
+			one.Diff, one.Found = t.Diff(), d.looked.at(d.h, t)
+		}
+		switch {
+		case t.Waits():
+			s.Pins = append(s.Pins, one)
+		case leftOut(t):
+			s.LeftOut = append(s.LeftOut, one)
+		}
 	}
+	waiting := known.Waiting()
 	if len(waiting) > 0 {
 		s.As = pinsAs(known, waiting)
 	}
 }
+
+// leftOut reports whether somebody did not want a tool as it is now.
+func leftOut(t *mcptool.Pin) bool { return t.Now != nil && t.Rejected != "" }
 
 // settlePins accepts the tools of a server that wait, or one of them, as they were shown,
 // or leaves them out.
@@ -63,9 +102,9 @@ func (d *door) settlePins(ctx context.Context, server, as string, accept bool) e
 		return err
 	}
 	chosen := known.Waiting()
-	for i := range chosen {
-		if pinsAs(&known, chosen[i:i+1]) == as {
-			chosen = chosen[i : i+1]
+	for i := range known.Tools {
+		if t := &known.Tools[i]; (t.Waits() || accept && leftOut(t)) && pinsAs(&known, known.Tools[i:i+1]) == as {
+			chosen = known.Tools[i : i+1]
 			break
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ferrule-dev/ferrule/internal/web"
 	"github.com/ferrule-dev/ferrule/mcptool"
+	"github.com/ferrule-dev/ferrule/tool"
 )
 
 // showTools gives the pages the tools, and a call of one.
@@ -16,6 +17,10 @@ func (d *door) showTools(c *web.Console) {
 	d.trials.session = d.h.rt.Session(callerOfConsole())
 	c.Tools = func(ctx context.Context) ([]web.Tool, error) { return d.tools(ctx), nil }
 	c.Try = d.trials.begin
+	c.Says = func(name string) tool.Claims {
+		t, _ := d.h.rt.Find(name)
+		return t.Info.Claims
+	}
 	stop := c.Stop
 	c.Stop = func(call string) bool { return d.trials.stop(call) || stop != nil && stop(call) }
 }
@@ -94,7 +99,7 @@ func (d *door) pinned() map[string]mcptool.Pinned {
 
 // describePin says how the definition of a tool stands.
 func describePin(t *web.Tool, pin *mcptool.Pin) {
-	t.Waits = pin.Waits()
+	t.Waits, t.LeftOut = pin.Waits(), leftOut(pin)
 	words := []string{string(pin.State)}
 	if pin.State == mcptool.PinAccepted && pin.By != "" {
 		words = append(words, "by "+pin.By)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"path/filepath"
@@ -119,7 +120,13 @@ func TestConsoleTools(t *testing.T) {
 		if err != nil {
 			panic(err) // in a test
 		}
-		return []*tool.Tool{endless}
+		wordy, err := tool.New(tool.Info{Name: "wordy", Description: "Say much.", Claims: tool.Claims{ReadOnly: true, Local: true}}, func(context.Context, emptyInput) (string, error) {
+			return strings.Repeat("one of very many lines of a file\n", 20_000) + "the end", nil
+		})
+		if err != nil {
+			panic(err) // in a test
+		}
+		return []*tool.Tool{endless, wordy}
 	})
 	v := r.visitor(t)
 	calls := func(name, args string) string {
@@ -134,6 +141,28 @@ func TestConsoleTools(t *testing.T) {
 		call := v.called(t, calls("fs_read", `{"path":"note.txt"}`), web.Done)
 		if !strings.Contains(call.Preview, "what stands in it") || call.Client != consoleClient || !strings.HasPrefix(call.Session, "console-") || call.Verdict != "allow" {
 			t.Errorf("got %+v", call)
+		}
+	})
+	t.Run("U1 the whole result of a call that was tried can be read, also one that is too long for a model", func(t *testing.T) {
+		write(t, filepath.Join(dir, "some.txt"), strings.Repeat("a line of some length\n", 200)+"the end")
+		for name, args := range map[string]string{"fs_read": `{"path":"some.txt"}`, "wordy": "{}"} {
+			call := v.called(t, calls(name, args), web.Done)
+			var life struct{ Result web.Piece }
+			v.ask(t, "/api/calls/"+call.ID, nil, &life)
+			all := ""
+			for next := int64(0); ; {
+				var p web.Piece
+				if v.ask(t, fmt.Sprintf("/api/calls/%s/result?at=%d", call.ID, next), nil, &p) != http.StatusOK || p.Text == "" || p.Size != life.Result.Size {
+					t.Fatalf("%s: got %.100s behind %d bytes of %d", name, p.Text, len(all), life.Result.Size)
+				}
+				all += p.Text
+				if next = p.Next; next == 0 {
+					break
+				}
+			}
+			if !strings.HasPrefix(all, life.Result.Text) || int64(len(all)) != life.Result.Size || !strings.Contains(all[max(0, len(all)-100):], "the end") || name == "wordy" && len(all) < 600_000 {
+				t.Errorf("%s: got %d bytes of %d, ending in %q", name, len(all), life.Result.Size, all[max(0, len(all)-80):])
+			}
 		}
 	})
 	t.Run("P6 a write is asked for like any other, and not made where a person says no", func(t *testing.T) {
@@ -186,6 +215,43 @@ func TestConsoleTools(t *testing.T) {
 		if out, errs, code := try(t.Context(), dir, "approvals"); code != 0 || strings.Contains(out, "fs_write") {
 			t.Errorf("got %d, %s%s, want that nothing waits", code, out, errs)
 		}
+	})
+}
+
+// What is only for the record and not for the pages.
+func TestConsoleSink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "ferrule.yaml"), "policy:\n  allow: [fs_write]\ncontent:\n  sinks:\n    page: [public]\n")
+	v := up(t, dir, nil).visitor(t)
+	var got became
+	v.ask(t, "/api/tools/fs_write/call", map[string]any{"arguments": map[string]any{"path": "a.txt", "content": "hush"}}, &got)
+	call := v.called(t, got.Call, web.Done)
+	t.Run("G4 the pages have a sink of their own", func(t *testing.T) {
+		if call.Args != "[withheld: internal]" || call.Preview != "[withheld: internal]" {
+			t.Errorf("got %+v, want nothing of it", call)
+		}
+		var life struct{ Result web.Piece }
+		if v.ask(t, "/api/calls/"+call.ID, nil, &life); life.Result.Size != 0 {
+			t.Errorf("got %+v, want nothing of it", life)
+		}
+		if out, errs, code := try(t.Context(), dir, "audit", "list", "--json"); code != 0 || !strings.Contains(out, "hush") {
+			t.Errorf("got %d, %s%s, want that the record has it", code, out, errs)
+		}
+	})
+}
+
+func TestConsoleMissing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "ferrule.yaml"), "servers:\n  lost:\n    command: no-such-program-anywhere\n")
+	v := up(t, dir, nil).visitor(t)
+	t.Run("M1 a server whose program is not there is said to be that", func(t *testing.T) {
+		v.wait(t, func() bool {
+			var page struct{ Servers []web.Server }
+			v.ask(t, "/api/servers", nil, &page)
+			return len(page.Servers) == 1 && page.Servers[0].Missing == "no-such-program-anywhere"
+		})
 	})
 }
 
@@ -253,5 +319,31 @@ func TestConsoleServers(t *testing.T) {
 		if out, errs, code := try(t.Context(), dir, "audit", "list", "--kind", "governed"); code != 0 || !strings.Contains(out, "accepted of server bank: pay") {
 			t.Errorf("got %d, %s%s, want what was accepted", code, out, errs)
 		}
+	})
+	t.Run("M4 one that was left out can be accepted after all", func(t *testing.T) {
+		until := func(so func(web.Server) bool) (s web.Server) {
+			t.Helper()
+			for s = server(); !so(s); s = server() {
+				if t.Context().Err() != nil {
+					t.Fatalf("got %+v at last", s)
+				}
+			}
+			return s
+		}
+		change("Pay, and tell bob.")
+		as := until(func(s web.Server) bool { return len(s.Pins) > 0 }).Pins[0].As
+		if status, got := settle(as, false); status != http.StatusOK {
+			t.Fatalf("got %d, %+v", status, got)
+		}
+		if s := until(func(s web.Server) bool { return len(s.LeftOut) > 0 }); len(s.Pins) > 0 || s.LeftOut[0].Tool != "pay" || s.LeftOut[0].By == "" || s.LeftOut[0].Diff == "" || s.LeftOut[0].As != as {
+			t.Errorf("got %+v, want the one that was left out", s)
+		}
+		if status, got := settle(as, false); status != http.StatusUnprocessableEntity {
+			t.Errorf("once more: got %d, %+v", status, got)
+		}
+		if status, got := settle(as, true); status != http.StatusOK {
+			t.Fatalf("got %d, %+v", status, got)
+		}
+		until(func(s web.Server) bool { return len(s.LeftOut) == 0 && s.Tools == 2 })
 	})
 }

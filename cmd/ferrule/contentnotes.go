@@ -46,8 +46,10 @@ func (p *program) contentNotes(ctx context.Context, c *config.Config) (notes []f
 	}
 	for _, sink := range slices.Sorted(maps.Keys(said.Sinks)) {
 		switch line, what := said.SinkLines[sink], "content.sinks."+sink; {
-		case slices.Contains([]guard.Sink{guard.Log, guard.Exporter, guard.Page}, guard.Sink(sink)):
+		case sink == string(guard.Page):
 			note(line, 1, what, "nothing acts on it yet: the default counts")
+		case sink == string(guard.Exporter) && !c.Telemetry.Content:
+			note(line, 1, what, "nothing is exported that it is about: telemetry.content is not true")
 		case sink == string(guard.Model) && !slices.Contains(said.Sinks[sink], "internal"):
 			note(line, 1, what, "without internal the model is given nothing of what most tools return: it is internal unless they say otherwise")
 		}
@@ -185,13 +187,6 @@ func instead(name string, known []string, are string) string {
 		return didYouMean(near)
 	}
 	return ": " + are + someNames(known)
-}
-
-func didYouMean(near []string) string {
-	if len(near) == 0 {
-		return ""
-	}
-	return ": did you mean " + strings.Join(near, " or ") + "?"
 }
 
 // lacksArgument says that a tool, or every tool of a source, has no such argument.

@@ -69,8 +69,8 @@ func (p *program) disconnectClient(_ context.Context, m mcpClient, f connecting)
 		if err := os.Remove(before(r.path)); err != nil {
 			return fmt.Errorf("disconnect: %w", err)
 		}
-		if r.text == nil {
-			_ = os.Remove(filepath.Dir(r.path)) // if it is empty: it was made for it
+		if dir := filepath.Dir(r.path); r.text == nil && dir != p.dir && dir != p.homeDir() {
+			_ = os.Remove(dir) // if it is empty: it was made for it
 		}
 	}
 	return nil

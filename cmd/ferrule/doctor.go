@@ -28,11 +28,14 @@ type finding struct {
 
 func (p *program) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Say what works on this machine and what does not",
-		Args:  exactly(),
+		Use:     "doctor",
+		Short:   "Say what works on this machine and what does not",
+		Example: `  ferrule doctor`,
+		Args:    exactly(),
 		RunE: p.do(func(cmd *cobra.Command, _ []string) error {
+			done := p.busy("looking at this machine")
 			found := p.examine(cmd.Context())
+			done()
 			failed := 0
 			for _, f := range found {
 				if f.State == "failed" {

@@ -71,7 +71,7 @@ func stubbornFolder(t *testing.T, h *holders, more ...string) string {
 	write(t, filepath.Join(dir, "ferrule.yaml"), fmt.Sprintf(`
 policy: {allow: ["source:test"]}
 servers: {test: {command: %q, env: {%s: stubborn, %s: %q}%s}}
-`, testBinary(t), beServer, heldPipe, h.path, strings.Join(more, "")))
+`, serverProgram(t), beServer, heldPipe, h.path, strings.Join(more, "")))
 	return dir
 }
 
@@ -159,4 +159,39 @@ func TestEnd(t *testing.T) {
 			h.wantGone(t)
 		})
 	}
+	for _, args := range [][]string{
+		{"servers"}, {"tools"}, {"search", "echo"}, {"call", "test__echo", "{}"}, {"trust", "test", "--answer", "ask"}, {"run", "--model", "scripted:run.txtar", "hello"},
+	} {
+		t.Run("Y4 Ctrl-C while a server starts is 130, and leaves none: "+args[0], func(t *testing.T) {
+			t.Parallel()
+			h := newHolders(t)
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "ferrule.yaml"), fmt.Sprintf("servers: {test: {command: %q, env: {%s: orphan, %s: %q}}}\n", serverProgram(t), beServer, heldPipe, h.path))
+			write(t, filepath.Join(dir, "run.txtar"), "-- answer --\nHello.\n")
+			cmd, _, errs := realProgram(t, dir, nil, args...)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			h.wantStarted(t, 1)
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+			if got := cmd.ProcessState.ExitCode(); got != statusInterrupted || !strings.HasSuffix(errs.String(), "ferrule: interrupted\n") {
+				t.Errorf("got %v, %s, want 130", cmd.ProcessState, errs)
+			}
+			h.wantGone(t)
+		})
+	}
+	t.Run("Y4 who reads no further is not told so", func(t *testing.T) {
+		t.Parallel()
+		for _, args := range []string{"completion bash", "batch calls.jsonl", "tools"} {
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "calls.jsonl"), strings.Repeat(`{"name":"think","input":{"thought":"`+strings.Repeat("x", 4000)+`"}}`+"\n", 50))
+			cmd, _, errs := realProgram(t, dir, []string{"/bin/sh", "-c", `"$0" "$@" | head -c 1 > /dev/null`}, strings.Fields(args)...)
+			if err := cmd.Run(); err != nil || errs.String() != "" {
+				t.Errorf("%s: got %v, %q, want nothing", args, err, errs)
+			}
+		}
+	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -34,34 +35,40 @@ func (p *program) explainCommand() *cobra.Command {
 What the call is about (--path, --host, --command) is what the tool's Facts would
 say: what is not given is not known, and then fits no rule that allows by it. The
 exit status is 3 where it would be denied, else 0.`,
-		Example: `  ferrule policy explain --tool shell --args '{"line":"git status"}' --command 'git status'
-  ferrule policy explain --tool fs_write --claims reversible,local --path src/a.go --touches write:file:/work/src/a.go
+		Example: `  ferrule policy explain --tool shell --args '{"command":"git status"}' \
+    --command 'git status'
+  ferrule policy explain --tool fs_write --claims reversible,local \
+    --path src/a.go --touches write:file:/work/src/a.go
   ferrule policy explain --source github --tool create_issue`,
-		Args: exactly(),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("tool") {
+				return errors.New("got no --tool, want the name of one")
+			}
+			return exactly()(cmd, args)
+		},
 		RunE: p.do(func(cmd *cobra.Command, _ []string) error { return p.explain(cmd.Context(), &f) }),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.tool, "tool", "", "name of the tool: its own, or what models call it")
-	flags.StringVar(&f.args, "args", "{}", "arguments, a JSON object; - reads them from standard input")
-	flags.StringSliceVar(&f.claims, "claims", nil, "of read_only, parallel, reversible, local, idempotent")
-	flags.StringArrayVar(&f.touches, "touches", nil, "read:RESOURCE or write:RESOURCE, such as write:file:/a; each in a flag of its own")
-	flags.BoolVar(&f.nothing, "touches-nothing", false, "it claims to touch nothing")
-	flags.StringVar(&f.source, "source", "", "where the tool comes from (default the program itself)")
-	flags.StringVar(&f.trust, "trust", "", "trust in the source: built-in, own, skill-trusted, skill-untrusted, mcp, web, inbound (default own, with --source mcp)")
-	flags.BoolVar(&f.believe, "believe", false, "the operator believes the claims of a source that is not trusted")
-	flags.StringSliceVar(&f.tags, "tag", nil, "tags of the tool")
-	flags.StringVar(&f.principal, "principal", "", "for whom it runs")
-	flags.StringVar(&f.session, "session", "", "the session")
-	flags.StringVar(&f.client, "client", "", "the program that sent it")
-	flags.StringVar(&f.tenant, "tenant", "", "the tenant")
-	flags.StringVar(&f.mode, "mode", "", "ask, edit, read, auto, observe or dry-run (default that of the configuration)")
-	flags.StringArrayVar(&f.paths, "path", nil, "a path that the call is about")
-	flags.StringArrayVar(&f.hosts, "host", nil, "a host that the call is about")
-	flags.StringArrayVar(&f.commands, "command", nil, "a command that the call runs, its words apart by spaces")
-	flags.BoolVar(&f.needsUser, "needs-user", false, "the tool must talk to a person")
-	flags.BoolVar(&f.attended, "attended", false, "a person is there to talk to")
+	flags.StringVar(&f.tool, "tool", "", "the `NAME` of the tool: its own, or what models call it")
+	flags.StringVar(&f.args, "args", "{}", "arguments, a `JSON` object; - reads them from standard input")
+	flags.StringSliceVar(&f.claims, "claims", nil, "what it claims, `WORDS` of read_only, parallel, reversible, local, idempotent")
+	flags.StringArrayVar(&f.touches, "touches", nil, "a `RESOURCE` that it touches, as read:… or write:…, such as write:file:/a")
+	flags.BoolVar(&f.nothing, "touches-nothing", false, "say that it claims to touch nothing")
+	flags.StringVar(&f.source, "source", "", "the `SERVER` that the tool is of (default the program itself)")
+	flags.StringVar(&f.trust, "trust", "", "the `TRUST` in the source: built-in, own, skill-trusted, skill-untrusted, mcp, web or inbound (default own, with --source mcp)")
+	flags.BoolVar(&f.believe, "believe", false, "believe the claims of a source that is not trusted")
+	flags.StringSliceVar(&f.tags, "tag", nil, "the `TAGS` of the tool")
+	flags.StringVar(&f.principal, "principal", "", "the `PRINCIPAL` that it runs for")
+	flags.StringVar(&f.session, "session", "", "the `SESSION` that the call is of")
+	flags.StringVar(&f.client, "client", "", "the `CLIENT` that sent it")
+	flags.StringVar(&f.tenant, "tenant", "", "the `TENANT` that it runs for")
+	flags.StringVar(&f.mode, "mode", "", modeHelp)
+	flags.StringArrayVar(&f.paths, "path", nil, "a `PATH` that the call is about")
+	flags.StringArrayVar(&f.hosts, "host", nil, "a `HOST` that the call is about")
+	flags.StringArrayVar(&f.commands, "command", nil, "a `COMMAND` that the call runs, its words apart by spaces")
+	flags.BoolVar(&f.needsUser, "needs-user", false, "say that the tool must talk to a person")
+	flags.BoolVar(&f.attended, "attended", false, "say that a person is there to talk to")
 	p.jsonFlag(cmd)
-	_ = cmd.MarkFlagRequired("tool")
 	return cmd
 }
 

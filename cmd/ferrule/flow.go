@@ -30,6 +30,9 @@ which calls were asked for because of that, what of their arguments came from wh
 what was answered. Without a SESSION the sessions are listed.
 
 --dot prints a graph: ferrule flow SESSION --dot | dot -Tsvg > flow.svg`,
+		Example: `  ferrule flow
+  ferrule flow call-37aztlpx
+  ferrule flow call-37aztlpx --dot | dot -Tsvg > flow.svg`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -286,7 +289,7 @@ func (p *program) flowSessions(ctx context.Context, s *store.Store) error {
 		rows = append(rows, []string{t.Session, strconv.Itoa(t.Calls), strconv.Itoa(t.Untrusted), strconv.Itoa(t.Sensitive), strconv.Itoa(t.Asked), terminal.Ago(t.Last, p.now())})
 	}
 	p.printTable(rows)
-	p.printf("\nferrule flow SESSION shows one.\n")
+	p.hintf("\nferrule flow SESSION shows one.\n")
 	p.flowOff()
 	return nil
 }

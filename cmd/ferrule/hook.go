@@ -77,7 +77,7 @@ else.`,
 			return p.hook(cmd.Context(), f, args[1:])
 		}),
 	}
-	cmd.Flags().DurationVar(&f.wait, "wait", 0, "where a person must be asked, wait so long for `ferrule approvals` (default the client asks)")
+	cmd.Flags().DurationVar(&f.wait, "wait", 0, "how long a question waits for approvals, a `TIME` (default the client asks)")
 	return cmd
 }
 

@@ -191,6 +191,7 @@ func (h *host) wait(ctx context.Context) {
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
 	h.troubles = make(map[string]mcptool.Status)
+	defer h.busy(h.startText())()
 	for over := false; !over; {
 		select {
 		case <-all:
@@ -203,6 +204,20 @@ func (h *host) wait(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// startText is which servers are waited for. Those that a package manager starts may have to
+// be downloaded the first time.
+func (h *host) startText() string {
+	var names []string
+	loads := ""
+	for _, s := range h.hub.Servers {
+		names = append(names, s.Name)
+		if len(s.Command) > 0 && slices.Contains([]string{"npx", "bunx", "pnpx", "uvx", "pipx", "docker"}, filepath.Base(s.Command[0])) {
+			loads = " (" + filepath.Base(s.Command[0]) + " may have to download it)"
+		}
+	}
+	return "waiting for " + plural(int64(len(names)), "server", "servers") + ": " + someNames(names) + loads
 }
 
 // notReady says why a server is not ready.

@@ -21,14 +21,14 @@ func (f *imagined) request(c *config.Config) (q *tool.Request, notes []string, e
 		source.Trust = tool.MCP
 	}
 	if f.trust != "" {
-		if err := source.Trust.UnmarshalText([]byte(f.trust)); err != nil {
-			return nil, nil, usage("--trust: %w", err)
+		if source.Trust.UnmarshalText([]byte(f.trust)) != nil {
+			return nil, nil, oneOf("--trust", f.trust, "built-in", "own", "skill-trusted", "skill-untrusted", "mcp", "web", "inbound")
 		}
 	}
 	mode := c.Policy.Mode
 	if f.mode != "" {
-		if err := mode.UnmarshalText([]byte(f.mode)); err != nil {
-			return nil, nil, usage("--mode: %w", err)
+		if err := readMode(&mode, f.mode); err != nil {
+			return nil, nil, err
 		}
 	}
 	claims, err := f.claimed()
@@ -115,7 +115,7 @@ func (f *imagined) claimed() (c tool.Claims, err error) {
 		case "idempotent":
 			c.Idempotent = true
 		default:
-			return c, usage("--claims: got %q, want read_only, parallel, reversible, local or idempotent", word)
+			return c, oneOf("--claims", word, "read_only", "parallel", "reversible", "local", "idempotent")
 		}
 	}
 	if f.nothing {

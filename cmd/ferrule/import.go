@@ -31,14 +31,15 @@ in the state directory, which only you can read, and ferrule.yaml names them as
 secrets. The client's file stays as it is: ` + "`ferrule connect`" + ` changes that too.
 
 At a terminal it then shows what each server would run, and asks whether it may be
-started, so that you can look at its tools (` + "`ferrule trust`" + `). Nothing runs before that.`,
+started, so that you can look at its tools (` + "`ferrule trust`" + `). Nothing runs before that.
+With --quiet nothing is asked, and nothing is started.`,
 		Example: `  ferrule servers import .mcp.json
   ferrule servers import ~/.cursor/mcp.json`,
 		Args: exactly("FILE"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			text, err := readClient(p.path(args[0]))
 			if err != nil {
-				return usage("servers import: %w", err)
+				return usage("servers import: %w", plainly(err))
 			}
 			plain, _ := withoutComments(text)
 			list := p.localServers(plain)

@@ -23,10 +23,12 @@ func (p *program) journalCommand() *cobra.Command {
 that have not ended: still running, or cut off by the end of their program. Of the
 latter some run again when their turn goes on, because that can do no harm. Of the
 others it is not known whether they have happened: look, and say so with resolve.`,
+		Example: `  ferrule journal
+  ferrule journal --all --since 2h`,
 		Args: known,
 	}
 	p.listsCalls(cmd)
-	list := &cobra.Command{Use: "list", Short: "List calls that have not ended, or all", Args: known}
+	list := &cobra.Command{Use: "list", Short: "List calls that have not ended, or all", Example: "  ferrule journal list --all", Args: known}
 	p.listsCalls(list)
 	cmd.AddCommand(list, p.journalShowCommand(), p.resolveCommand())
 	return cmd
@@ -46,8 +48,8 @@ func (p *program) listsCalls(cmd *cobra.Command) {
 		}
 		return p.listCalls(cmd.Context(), all, from)
 	})
-	cmd.Flags().BoolVar(&all, "all", false, "those that have ended, too")
-	cmd.Flags().StringVar(&since, "since", "1d", "with --all: that began or ended from this time on: 2h, 3d, 2026-01-31")
+	cmd.Flags().BoolVar(&all, "all", false, "list those that have ended, too")
+	cmd.Flags().StringVar(&since, "since", "1d", "with --all: that began or ended from this `TIME` on: 2h, 3d, 2026-01-31")
 	p.jsonFlag(cmd)
 }
 
@@ -166,9 +168,10 @@ func whoseOf(r *durable.Record) string {
 
 func (p *program) journalShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "show CALL",
-		Short: "Show all that is known of a call",
-		Args:  exactly("CALL"),
+		Use:     "show CALL",
+		Short:   "Show all that is known of a call",
+		Example: `  ferrule journal show fibc32d6eft2-1.0`,
+		Args:    exactly("CALL"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			r, err := p.findCall(cmd.Context(), args[0], 1)
 			if err != nil {
@@ -263,6 +266,8 @@ func (p *program) resolveCommand() *cobra.Command {
 		Long: `Say what became of a call that was cut off by the end of its program. It goes on
 the record with your name. A call that was done has that as its result when its
 turn goes on; one that was not done runs then.`,
+		Example: `  ferrule journal resolve fibc32d6eft2-1.0 --done --note "the mail is sent"
+  ferrule journal resolve fibc32d6eft2-1.0 --not-done`,
 		Args: exactly("CALL"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			if err := one(cmd, "done", "not-done"); err != nil {
@@ -281,8 +286,8 @@ turn goes on; one that was not done runs then.`,
 	}
 	cmd.Flags().BoolVar(&done, "done", false, "it has happened")
 	cmd.Flags().BoolVar(&notDone, "not-done", false, "it has not happened, and may run")
-	cmd.Flags().StringVar(&note, "note", "", "how you know; it goes on the record, and with --done to the model")
-	return cmd
+	cmd.Flags().StringVar(&note, "note", "", "how you know, a `TEXT` for the record, and with --done for the model")
+	return confirms(cmd)
 }
 
 func (p *program) resolve(ctx context.Context, r *durable.Record, done bool, note string) error {

@@ -52,24 +52,25 @@ for the url that the server has now, and for no other. No other command opens a 
 		RunE:              p.do(func(cmd *cobra.Command, args []string) error { return p.logIn(cmd.Context(), args[0], &f) }),
 		ValidArgsFunction: p.serverNames,
 	}
-	cmd.Flags().StringArrayVar(&f.scopes, "scope", nil, "a scope to ask for beside those that were granted and those that the server wants")
+	cmd.Flags().StringArrayVar(&f.scopes, "scope", nil, "a `SCOPE` to ask for, beside those that were granted or are wanted")
 	cmd.Flags().BoolVar(&f.noBrowser, "no-browser", false, "only print the address")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", loginTime, "how long to wait for the login, at most 10m")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", loginTime, "how long to wait for the login, a `TIME` of at most 10m")
 	return cmd
 }
 
 func (p *program) serversLogoutCommand() *cobra.Command {
-	return &cobra.Command{
+	return confirms(&cobra.Command{
 		Use:   "logout NAME",
 		Short: "Forget the login to an MCP server, and have it withdrawn there",
 		Long: `Forget what an MCP server has granted to ` + "`ferrule servers login`" + `, and have its
 authorization server withdraw it where that can be (RFC 7009). Where it cannot, that is
 said: what was granted lasts there until it expires or is withdrawn there. It is removed
 here in any case. An ` + "`up`" + ` that runs may use what it has until that is to be renewed.`,
+		Example:           `  ferrule servers logout issues`,
 		Args:              exactly("NAME"),
 		RunE:              p.do(func(cmd *cobra.Command, args []string) error { return p.logOut(cmd.Context(), args[0]) }),
 		ValidArgsFunction: p.serverNames,
-	}
+	})
 }
 
 // serverNames completes the names of servers.
@@ -207,7 +208,7 @@ func (p *program) serverNamed(name string) (*config.Config, config.Server, error
 	}
 	i := slices.IndexFunc(c.Servers, func(s config.Server) bool { return s.Name == name })
 	if i < 0 {
-		return c, config.Server{}, usage("there is no server %q in %s: `ferrule servers` lists them", name, config.Name)
+		return c, config.Server{}, noServer(c, name)
 	}
 	return c, c.Servers[i], nil
 }

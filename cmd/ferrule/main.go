@@ -38,7 +38,7 @@ func main() {
 	p := newProgram(sandbox.Enter()) // what isolates commands is this program, run again
 	ctx, interrupt := context.WithCancel(context.Background())
 	p.interrupt = interrupt
-	go heed(ctx, &p.heed, interrupt, p.hush.end)
+	go heed(ctx, &p.heed, interrupt, p.endAtOnce)
 	os.Exit(p.run(ctx, os.Args[1:]))
 }
 

@@ -20,11 +20,10 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	helper = sandbox.Enter()
-	if role := os.Getenv(beServer); role != "" {
-		playServer(role)
-		return
-	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(serverDir) // nothing, if none was built
+		os.Exit(code)
+	}))
 }
 
 type noteInput struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrule-dev/ferrule/audit"
+	"github.com/ferrule-dev/ferrule/internal/config"
 	"github.com/ferrule-dev/ferrule/mcptool"
 	"github.com/ferrule-dev/ferrule/tool"
 )
@@ -19,21 +21,36 @@ type serving struct {
 	tools   string
 	builtin bool
 	verbose bool
+	level   string
+	format  string
 }
 
 func (f *serving) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.tools, "tools", "", "how tools are listed: full, deferred or auto: deferred where they take more than a tenth of a context of 200,000 tokens (default that of the configuration)")
+	cmd.Flags().StringVar(&f.tools, "tools", "", "how tools are listed, a `MODE`: full, deferred, or auto, which defers them where they take more than a tenth of a context of 200,000 tokens (default that of the configuration)")
 	cmd.Flags().BoolVar(&f.builtin, "builtin", false, "offer the program's own tools beside those of servers")
-	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print also what servers write to standard error")
+	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print also what servers write to standard error: --log-level debug")
+	cmd.Flags().StringVar(&f.level, "log-level", "", "what is logged, a `LEVEL`: debug, info, warn or error, and what is worse (default that of the configuration, else info)")
+	cmd.Flags().StringVar(&f.format, "log-format", "", "how, a `FORMAT`: text or json (default that of the configuration, else text)")
 }
 
 // check refuses flags that say nothing.
 func (f *serving) check() error {
-	switch f.tools {
-	case "", "auto", "full", "deferred":
-		return nil
+	for _, flag := range []struct {
+		name, got string
+		want      []string
+	}{
+		{"--tools", f.tools, []string{"auto", "full", "deferred"}},
+		{"--log-level", f.level, []string{"debug", "info", "warn", "error"}},
+		{"--log-format", f.format, []string{"text", "json"}},
+	} {
+		if flag.got == "" {
+			continue
+		}
+		if err := oneOf(flag.name, flag.got, flag.want...); err != nil {
+			return err
+		}
 	}
-	return usage("--tools: got %q, want auto, full or deferred", f.tools)
+	return nil
 }
 
 // gateway serves a host.
@@ -45,7 +62,7 @@ func (f *serving) gateway(h *host, log *slog.Logger) *mcptool.Gateway {
 		}
 		return mcptool.Mode(word)
 	}
-	return &mcptool.Gateway{
+	g := &mcptool.Gateway{
 		Runtime: h.rt, Hub: h.hub, Name: client, Version: thisVersion().Version, Names: l.Names, ApproveElsewhere: l.Elsewhere, Log: log,
 		Mode: func(name string) mcptool.Mode {
 			if f.tools != "" {
@@ -57,6 +74,10 @@ func (f *serving) gateway(h *host, log *slog.Logger) *mcptool.Gateway {
 			return mode(l.Tools)
 		},
 	}
+	if h.tells != nil {
+		g.TakeTrace = h.tells.Take
+	}
+	return g
 }
 
 // in has the program work in a folder: its workspace, unless the configuration that
@@ -74,7 +95,7 @@ func (p *program) in(args []string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return usage("%w", err)
+		return usage("%w: name a folder to work in", plainly(err))
 	case !info.IsDir():
 		return usage("%s is no folder: name the one to work in", dir)
 	}
@@ -94,7 +115,8 @@ folder. The workspace is DIR, else the current folder. Where there is no server,
 program's own tools are served; --builtin, or the key tools in ferrule.yaml, serves
 them beside servers.
 
-All that is not protocol is on standard error.`,
+All that is not protocol is on standard error. With --quiet that is only what is wrong and
+what is asked.`,
 		Example: `  claude mcp add ferrule -- ferrule mcp /path/to/project`,
 		Args:    atMostOne("DIR"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
@@ -113,10 +135,14 @@ func (p *program) serveStdio(cmd *cobra.Command, f *serving) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	c, err := p.load()
+	if err != nil {
+		return err
+	}
 	outlivePipe()
 	b := p.board(false, true)
 	defer b.close()
-	log := f.log(b)
+	log := f.log(b, c)
 	o := hosting{
 		servers: true, serves: true, builtin: f.builtin, log: log,
 		observe: func(e audit.Event) { p.tellAsked(b, e) },
@@ -129,7 +155,13 @@ func (p *program) serveStdio(cmd *cobra.Command, f *serving) error {
 		defer telling.Wait()
 		defer cancel()
 		tell := func(line string) { b.print(func() { p.complain("ferrule: " + line) }) }
-		telling.Go(func() { h.tellServers(ctx, tell) })
+		telling.Go(func() {
+			h.tellServers(ctx, func(line string, well bool) {
+				if !well || !p.quiet {
+					tell(line)
+				}
+			})
+		})
 		telling.Go(func() { tellChanged(ctx, func() reading { return was }, tell) })
 		return gateway.ServeStdio(ctx, p.stdin, p.stdout, tool.Caller{Attended: true})
 	})
@@ -149,10 +181,19 @@ func beside(ends ...func(context.Context) error) func(context.Context) error {
 }
 
 // log prints what happens to servers.
-func (f *serving) log(b *board) *slog.Logger {
-	least := slog.LevelInfo
-	if f.verbose {
-		least = slog.LevelDebug
+func (f *serving) log(b *board, c *config.Config) *slog.Logger {
+	word := cmp.Or(f.level, c.Telemetry.Level, "info")
+	switch {
+	case f.level != "":
+	case f.verbose:
+		word = "debug"
+	case b.p.quiet:
+		word = "warn"
+	}
+	var least slog.Level
+	_ = least.UnmarshalText([]byte(word)) // it was checked
+	if f.format == "json" || f.format == "" && c.Telemetry.JSON {
+		return slog.New(slog.NewJSONHandler(b, &slog.HandlerOptions{Level: least}))
 	}
 	return slog.New(&lineLog{board: b, least: least})
 }

@@ -25,6 +25,9 @@ type shown struct {
 	half []byte // the beginning of a character whose rest is still to come
 	err  error  // the first; nothing is written after it
 	wait *held  // nil: it is written at once
+	mute bool   // nothing is written: it would only confirm what was done
+	// before is called before something is written; nil: nothing is.
+	before func()
 }
 
 // maxHeld is how much is written later: what comes behind that is lost.
@@ -70,6 +73,17 @@ func (s *shown) control(text string) {
 		}
 		return
 	}
+	if text == "" || s.mute {
+		return
+	}
+	if s.before != nil {
+		s.before()
+	}
+	s.write(text)
+}
+
+// write writes a text at once, unless an error came before.
+func (s *shown) write(text string) {
 	if s.err == nil {
 		_, s.err = io.WriteString(s.to, text)
 	}
@@ -110,8 +124,54 @@ func (p *program) printJSON(v any) error {
 	return err
 }
 
-// complain prints an error. Names and texts of others may be in it.
-func (p *program) complain(text string) { fmt.Fprintln(p.errs, text) }
+// complain prints an error. Names and texts of others may be in it. On a terminal lines
+// are broken between words, and no command that is to be typed is.
+func (p *program) complain(text string) {
+	if width := widthOf(p.stderr); terminal.Is(p.stderr) && width >= 40 {
+		text = unbroken(text, width-1)
+	}
+	fmt.Fprintln(p.errs, text)
+}
+
+// broken is a line in parts that are no wider, unless a word is.
+func broken(line string, width int) (lines []string) {
+	var open string
+	for word := range strings.SplitSeq(line, " ") {
+		if open != "" && terminal.Columns(open)+1+terminal.Columns(word) > width {
+			lines, open = append(lines, open), ""
+		}
+		if open != "" {
+			open += " "
+		}
+		open += word
+	}
+	return append(lines, open)
+}
+
+// unbroken breaks lines between words, and not within backquotes.
+func unbroken(text string, width int) string {
+	const joint = "\u00a0" // stands for a space that stays
+	quoted := strings.Split(text, "`")
+	for i := 1; i < len(quoted)-1; i += 2 {
+		quoted[i] = strings.ReplaceAll(quoted[i], " ", joint)
+	}
+	var lines []string
+	for line := range strings.SplitSeq(strings.Join(quoted, "`"), "\n") {
+		if strings.HasPrefix(line, " ") { // a command, or what is laid out already
+			lines = append(lines, line)
+			continue
+		}
+		lines = append(lines, broken(line, width)...)
+	}
+	return strings.ReplaceAll(strings.Join(lines, "\n"), joint, " ")
+}
+
+// hintf prints what is good to know, and no result.
+func (p *program) hintf(format string, args ...any) {
+	if !p.quiet {
+		p.printf(format, args...)
+	}
+}
 
 func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.out, format, args...) }
 
@@ -139,9 +199,18 @@ func (p *program) printLines(lines []terminal.Line) {
 // dumb reports whether the terminal takes nothing but text.
 func (p *program) dumb() bool { return p.env("TERM") == "dumb" }
 
-// coloured reports whether what is printed there may have colours.
+// coloured reports whether what is printed there may have colours: on a terminal, or
+// where somebody insists on them. NO_COLOR has the last word.
 func (p *program) coloured(to any) bool {
-	return terminal.Is(to) && p.env("NO_COLOR") == "" && !p.dumb()
+	if p.env("NO_COLOR") != "" {
+		return false
+	}
+	for _, name := range []string{"CLICOLOR_FORCE", "FORCE_COLOR"} {
+		if v := p.env(name); v != "" && v != "0" {
+			return true
+		}
+	}
+	return terminal.Is(to) && !p.dumb()
 }
 
 // printTable prints rows of cells, the first of them the titles. On a terminal no
@@ -170,8 +239,10 @@ func (p *program) printTable(rows [][]string) {
 }
 
 // width is how many columns there are.
-func (p *program) width() int {
-	if f, ok := p.stdout.(*os.File); ok {
+func (p *program) width() int { return widthOf(p.stdout) }
+
+func widthOf(to io.Writer) int {
+	if f, ok := to.(*os.File); ok {
 		if w, _, err := term.GetSize(f.Fd()); err == nil && w > 0 {
 			return w
 		}

@@ -91,7 +91,11 @@ func (p *program) asks(ctx context.Context, f performance, stop context.CancelCa
 
 // sayWhere says where a question is answered.
 func (p *program) sayWhere(q question) {
-	p.complain(fmt.Sprintf("ferrule: %s waits for an answer. In another terminal:\n  ferrule approvals show %s\n  %s    (or deny)", terminal.Visible(q.tool), q.id, howAllowed(q.id, q.wants)))
+	where := "In another terminal:"
+	if p.link != "" {
+		where = "In the console, " + p.link + ", or another terminal:"
+	}
+	p.complain(fmt.Sprintf("ferrule: %s waits for an answer. %s\n  ferrule approvals show %s\n  %s    (or deny)", terminal.Visible(q.tool), where, q.id, howAllowed(q.id, q.wants)))
 }
 
 // howAllowed is the command that says yes, or answers in words.

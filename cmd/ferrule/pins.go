@@ -24,15 +24,18 @@ func (p *program) pinsCommand() *cobra.Command {
 		Long: `Show how the tools of MCP servers stand to what was accepted of them. A tool that has
 changed, or that hides something, is not offered until it is accepted; one that is new to a
 known server is asked for. docs/mcp.md says more.`,
+		Example: `  ferrule pins
+  ferrule pins diff github`,
 		Args: known,
 		RunE: p.do(func(*cobra.Command, []string) error { return p.listPins("") }),
 	}
 	p.jsonFlag(cmd)
 	show := &cobra.Command{
-		Use:   "show SERVER",
-		Short: "Show all tools of a server, and how they stand",
-		Args:  exactly("SERVER"),
-		RunE:  p.do(func(_ *cobra.Command, args []string) error { return p.listPins(args[0]) }),
+		Use:     "show SERVER",
+		Short:   "Show all tools of a server, and how they stand",
+		Example: `  ferrule pins show github`,
+		Args:    exactly("SERVER"),
+		RunE:    p.do(func(_ *cobra.Command, args []string) error { return p.listPins(args[0]) }),
 	}
 	p.jsonFlag(show)
 	cmd.AddCommand(show, p.pinsDiffCommand(), p.pinsAcceptCommand(), p.pinsRejectCommand(), p.pinsForgetCommand())
@@ -73,6 +76,15 @@ func (p *program) knownPins() (*mcptool.Pins, []mcptool.Pinned, error) {
 	return pins, all, err
 }
 
+// noPins is that nothing is known of a server.
+func noPins(all []mcptool.Pinned, server string) error {
+	var names []string
+	for i := range all {
+		names = append(names, all[i].Server)
+	}
+	return fmt.Errorf("pins: nothing is known of a server %q%s", server, orList(nearest(server, names), "want one that `ferrule pins` lists"))
+}
+
 // pinnedOf is what is known of a server.
 func (p *program) pinnedOf(server string) (*mcptool.Pins, mcptool.Pinned, error) {
 	pins, all, err := p.knownPins()
@@ -86,7 +98,7 @@ func (p *program) pinnedOf(server string) (*mcptool.Pins, mcptool.Pinned, error)
 	case err != nil:
 		return pins, mcptool.Pinned{}, err
 	}
-	return pins, mcptool.Pinned{}, fmt.Errorf("pins: nothing is known of a server %q: want one that `ferrule pins` lists", server)
+	return pins, mcptool.Pinned{}, noPins(all, server)
 }
 
 // pinRow is one tool, for programs.
@@ -134,7 +146,7 @@ func (p *program) listPins(only string) error {
 	case p.json:
 		return p.printJSON(rows)
 	case len(all) == 0 && only != "":
-		return fmt.Errorf("pins: nothing is known of a server %q: want one that `ferrule pins` lists", only)
+		return noPins(all, only)
 	case len(all) == 0:
 		p.printf("nothing is pinned yet: the tools of a server are when it is first reached\n")
 		return nil
@@ -228,7 +240,9 @@ func (p *program) pinsDiffCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff SERVER [TOOL…]",
 		Short: "Show what tools are now, beside what was accepted; without a TOOL all that wait",
-		Args:  someOf("SERVER"),
+		Example: `  ferrule pins diff github
+  ferrule pins diff github create_issue`,
+		Args: someOf("SERVER"),
 		RunE: p.do(func(_ *cobra.Command, args []string) error {
 			_, known, chosen, err := p.chosenPins(args)
 			if err != nil {

@@ -25,7 +25,8 @@ func (p *program) pinsAcceptCommand() *cobra.Command {
 		Short: "Accept tools as they are now; without a TOOL all that wait",
 		Long: `Accept tools as ` + "`ferrule pins diff`" + ` has shown them: it prints the digest. Where a tool has
 changed since, nothing is accepted. A gateway that runs offers them within a second.`,
-		Args: someOf("SERVER"),
+		Example: `  ferrule pins accept github --as t0123456789abcdef0123456789abcdef`,
+		Args:    someOf("SERVER"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			pins, known, chosen, err := p.chosenPins(args)
 			if err != nil {
@@ -43,15 +44,16 @@ changed since, nothing is accepted. A gateway that runs offers them within a sec
 			return p.answerPins(cmd.Context(), "accepted", pins, &known, chosen, pins.Accept)
 		}),
 	}
-	cmd.Flags().StringVar(&as, "as", "", "the digest that `ferrule pins diff` printed")
-	return cmd
+	cmd.Flags().StringVar(&as, "as", "", "the `DIGEST` that pins diff printed")
+	return confirms(cmd)
 }
 
 func (p *program) pinsRejectCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "reject SERVER [TOOL…]",
-		Short: "Leave tools out as they are now, and do not ask about them again",
-		Args:  someOf("SERVER"),
+	return confirms(&cobra.Command{
+		Use:     "reject SERVER [TOOL…]",
+		Short:   "Leave tools out as they are now, and do not ask about them again",
+		Example: `  ferrule pins reject github delete_repo`,
+		Args:    someOf("SERVER"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			pins, known, chosen, err := p.chosenPins(args)
 			if err != nil {
@@ -63,7 +65,7 @@ func (p *program) pinsRejectCommand() *cobra.Command {
 			}
 			return p.answerPins(cmd.Context(), "left out", pins, &known, chosen, pins.Reject)
 		}),
-	}
+	})
 }
 
 // answerPins does what was said of tools, and puts it on the record then.
@@ -90,13 +92,14 @@ func definitions(pins []mcptool.Pin) string {
 }
 
 func (p *program) pinsForgetCommand() *cobra.Command {
-	return &cobra.Command{
+	return confirms(&cobra.Command{
 		Use:   "forget SERVER",
 		Short: "Forget what was accepted of a server: it is seen for the first time again",
 		Long: `Forget what was accepted and answered for a server, however it was reached: it is seen
 for the first time when it is next reached. The rules that ` + "`ferrule trust`" + ` has made for its
 tools are taken back.`,
-		Args: exactly("SERVER"),
+		Example: `  ferrule pins forget github`,
+		Args:    exactly("SERVER"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			pins, known, err := p.pinnedOf(args[0])
 			if err != nil {
@@ -124,7 +127,7 @@ tools are taken back.`,
 				return p.notePins(s, server, "forgot what was accepted and answered for server "+server) //nolint:contextcheck // a log has none
 			})
 		}),
-	}
+	})
 }
 
 // forgetList takes away what a server listed when it was last reached.

@@ -16,7 +16,12 @@ import (
 )
 
 func (p *program) policyCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "policy", Short: "Check, show and explain the rules"}
+	cmd := &cobra.Command{
+		Use:   "policy",
+		Short: "Check, show and explain the rules",
+		Example: `  ferrule policy check
+  ferrule policy explain --tool shell --command "git push"`,
+	}
 	p.group(cmd)
 	cmd.AddCommand(p.checkCommand(), p.showRulesCommand(), p.explainCommand())
 	return cmd
@@ -82,8 +87,12 @@ func (p *program) checkCommand() *cobra.Command {
 		Short: "Say what is wrong in a ferrule.yaml or a Cedar file",
 		Long: `Say all that is wrong in a configuration (.yaml, with the Cedar files that it
 names) or in a Cedar file (.cedar): where, and what was expected. Without FILE it
-is the configuration. What fits nothing that is known, such as a label for a tool
-that no server has, is noted. The exit status is 0 where nothing is wrong, else 2.`,
+is the configuration. What of content fits nothing that is known, such as a label for
+a tool that no server has, is noted; a rule for a tool that there is not is not, so
+see what it does with ` + "`ferrule policy explain`" + `. The exit status is 0 where
+nothing is wrong, else 2.`,
+		Example: `  ferrule policy check
+  ferrule policy check rules.cedar --json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return exactly("FILE")(cmd, args)
@@ -152,7 +161,7 @@ func (p *program) short(path string) string {
 func (p *program) check(ctx context.Context, name string) ([]fault, error) {
 	text, err := config.Read(p.path(name))
 	if err != nil {
-		return nil, usage("policy check: %w", err)
+		return nil, usage("policy check: %w", plainly(err))
 	}
 	switch filepath.Ext(name) {
 	case ".cedar":
@@ -177,9 +186,10 @@ func (p *program) check(ctx context.Context, name string) ([]fault, error) {
 
 func (p *program) showRulesCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "show",
-		Short: "Print the Cedar that the rules of the configuration became",
-		Args:  exactly(),
+		Use:     "show",
+		Short:   "Print the Cedar that the rules of the configuration became",
+		Example: `  ferrule policy show`,
+		Args:    exactly(),
 		RunE: p.do(func(*cobra.Command, []string) error {
 			set, err := p.rules()
 			if err != nil {

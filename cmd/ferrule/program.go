@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,11 +52,17 @@ type program struct {
 	heed      attention // what is done with Ctrl-C before that
 	hush      silence   // keys are not shown
 
+	at atomic.Pointer[board] // what shows how far things are; nil: nothing does
+
 	out, errs *shown // stdout and stderr, for a person
+
+	link string // of the console that runs; "": none does
 
 	home, config string // flags
 	json         bool
-	ran          bool // a command was found, and its flags and arguments were right
+	quiet        bool     // only results and errors are printed
+	order        []string // in which commands are listed
+	ran          bool     // a command was found, and its flags and arguments were right
 }
 
 func newProgram(helper sandbox.Helper) *program {
@@ -93,7 +101,11 @@ func usage(format string, args ...any) error {
 func (p *program) run(ctx context.Context, args []string) int {
 	p.out, p.errs = &shown{to: p.stdout}, &shown{to: p.stderr}
 	code := p.execute(ctx, args)
-	if err := p.out.end(); err != nil && code == statusDone {
+	err := p.out.end()
+	if errors.Is(err, syscall.EPIPE) { // who reads has read enough
+		return code
+	}
+	if err != nil && code == statusDone {
 		p.complain("ferrule: it is done, but could not be printed: " + err.Error())
 		return statusFailed
 	}
@@ -101,8 +113,8 @@ func (p *program) run(ctx context.Context, args []string) int {
 }
 
 func (p *program) execute(ctx context.Context, args []string) int {
-	root := p.root() //nolint:contextcheck // each command has the context that it is run with
-	root.SetArgs(args)
+	root := p.root()                          //nolint:contextcheck // each command has the context that it is run with
+	root.SetArgs(append([]string{}, args...)) // nil would be those of the process
 	cmd, err := root.ExecuteContextC(ctx)
 	switch s := (*status)(nil); {
 	case err == nil:
@@ -110,6 +122,8 @@ func (p *program) execute(ctx context.Context, args []string) int {
 	case ctx.Err() != nil || errors.Is(err, terminal.ErrInterrupted):
 		p.complain("ferrule: interrupted")
 		return statusInterrupted
+	case errors.Is(err, syscall.EPIPE) && errors.Is(p.out.err, syscall.EPIPE):
+		return statusFailed // who reads has read enough, and nothing need be said
 	case !p.ran && p.out.err == nil:
 		p.complain(fmt.Sprintf("ferrule: %s\n%s --help says how it is used.", strings.TrimSpace(err.Error()), cmd.CommandPath()))
 		return statusUsage
@@ -131,6 +145,9 @@ func (p *program) root() *cobra.Command {
 person, and runs them. This program serves MCP clients, with their servers behind it
 (up, mcp, connect), shows and changes rules and answers, runs calls that are given to
 it, and undoes what they did to files.`,
+		Example: `  ferrule up        serve the tools of this folder; a link shows what happens
+  ferrule tools     which tools there are, and what the rules say of them
+  ferrule doctor    what works on this machine, and what does not`,
 		SilenceErrors: true, SilenceUsage: true,
 	}
 	p.group(root)
@@ -138,46 +155,40 @@ it, and undoes what they did to files.`,
 	root.SetOut(p.out)
 	root.SetErr(p.errs)
 	root.SetFlagErrorFunc(flagError)
-	root.PersistentFlags().StringVar(&p.home, "home", "", "where state is kept (default $FERRULE_HOME, else .ferrule in the workspace)")
-	root.PersistentFlags().StringVar(&p.config, "config", "", "configuration file (default ferrule.yaml, if there is one)")
-	root.AddCommand(p.initCommand(), p.doctorCommand(), p.toolsCommand(), p.searchCommand(), p.runCommand(), p.callCommand(), p.batchCommand(), p.undoCommand(), p.policyCommand(), p.approvalsCommand(), p.rulesCommand(), p.journalCommand(), p.auditCommand(), p.upCommand(), p.mcpCommand(), p.serversCommand(), p.pinsCommand(), p.trustCommand(), p.scanCommand(), p.flowCommand(), p.connectCommand(), p.disconnectCommand(), p.hookCommand(), p.versionCommand())
+	root.PersistentFlags().StringVar(&p.home, "home", "", "the `DIR` that state is kept in (default $FERRULE_HOME, else .ferrule in the workspace)")
+	root.PersistentFlags().StringVar(&p.config, "config", "", "the configuration `FILE` (default ferrule.yaml, if there is one)")
+	root.PersistentFlags().BoolVarP(&p.quiet, "quiet", "q", false, "print only results and errors: no progress, no hints, no confirmations")
+	root.PersistentFlags().BoolP("help", "h", false, "show how the command is used")
+	root.Version = thisVersion().String()
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().Bool("version", false, "print which version this is")
+	p.addGroups(root, []commandGroup{
+		{"Serve agents", []*cobra.Command{p.upCommand(), p.mcpCommand(), p.connectCommand(), p.disconnectCommand(), p.hookCommand()}},
+		{"The MCP servers behind it", []*cobra.Command{p.serversCommand(), p.trustCommand(), p.pinsCommand(), p.scanCommand()}},
+		{"Answer and rule", []*cobra.Command{p.approvalsCommand(), p.rulesCommand(), p.policyCommand()}},
+		{"Run calls", []*cobra.Command{p.toolsCommand(), p.searchCommand(), p.callCommand(), p.batchCommand(), p.runCommand(), p.undoCommand()}},
+		{"Look back", []*cobra.Command{p.auditCommand(), p.journalCommand(), p.flowCommand()}},
+		{"The program", []*cobra.Command{p.initCommand(), p.doctorCommand(), p.manCommand(), p.versionCommand()}},
+	})
+	root.SetHelpFunc(p.help)
+	root.SetHelpCommand(p.helpCommand())
+	root.SetHelpCommandGroupID("The program")
+	root.SetCompletionCommandGroupID("The program")
+	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {
-			p.group(cmd)
+			p.describeCompletion(cmd)
 		}
 	}
+	p.complete(root)
 	return root
-}
-
-// flagError says of a value that is none what was wanted. The text of others is about Go.
-func flagError(_ *cobra.Command, err error) error {
-	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		want := map[string]string{"int": "a number", "bool": "true or false", "duration": "a time such as 30s or 24h"}[e.GetFlag().Value.Type()]
-		if want != "" {
-			return fmt.Errorf("--%s: got %q, want %s", e.GetFlag().Name, e.GetValue(), want)
-		}
-	}
-	return err
 }
 
 // group makes a command that has others below it say so when it stands alone.
 func (p *program) group(cmd *cobra.Command) {
 	cmd.Args = known
 	cmd.RunE = p.do(func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
-}
-
-// known refuses a command that is not there, and names those that are near.
-func known(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	cmd.SuggestionsMinimumDistance = 2
-	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		text += ": did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return errors.New(text)
 }
 
 // do marks that a command runs: errors before that are of usage.
@@ -190,8 +201,22 @@ func (p *program) do(f func(*cobra.Command, []string) error) func(*cobra.Command
 		if err := named(cmd); err != nil {
 			return err
 		}
+		p.out.mute = p.quiet && !p.json && cmd.Annotations[confirming] != ""
 		return f(cmd, args)
 	}
+}
+
+// confirming marks commands that print nothing but what was done.
+const confirming = "confirms"
+
+// confirms marks a command as one that prints nothing but what was done.
+func confirms(cmd *cobra.Command) *cobra.Command {
+	cmd.Annotations = map[string]string{confirming: "yes"}
+	if cmd.Long == "" {
+		cmd.Long = cmd.Short + "."
+	}
+	cmd.Long += "\n\nWith --quiet nothing is printed where it is done."
+	return cmd
 }
 
 // named refuses a flag that is there and names nothing: it was a variable that is

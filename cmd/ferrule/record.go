@@ -91,7 +91,8 @@ func (p *program) auditShowCommand() *cobra.Command {
 		Long: `Show the whole life of a call: what was asked for, who decided it by which rule,
 what a person was asked and said, and how it ended. CALL is its id, or the one
 that the model's provider gave it.`,
-		Args: exactly("CALL"),
+		Example: `  ferrule audit show fibc32d6eft2-1.0`,
+		Args:    exactly("CALL"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			var all []store.Logged
 			err := p.withLog(cmd.Context(), func(s *store.Store) (err error) {

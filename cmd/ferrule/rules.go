@@ -44,8 +44,10 @@ func (p *program) rulesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rules",
 		Short: "List what was allowed for longer than once, and take it back",
-		Args:  known,
-		RunE:  p.do(func(cmd *cobra.Command, _ []string) error { return p.listRules(cmd.Context()) }),
+		Example: `  ferrule rules
+  ferrule rules suggest`,
+		Args: known,
+		RunE: p.do(func(cmd *cobra.Command, _ []string) error { return p.listRules(cmd.Context()) }),
 	}
 	p.jsonFlag(cmd)
 	cmd.AddCommand(p.revokeCommand(), p.editCommand(), p.suggestCommand())
@@ -159,7 +161,8 @@ func (p *program) revokeCommand() *cobra.Command {
 		Short: "Take a rule back",
 		Long: `Take a rule back. One that lasts always stands in the configuration and in the
 store; it is taken out of both. Who did it is on the record, where there is one.`,
-		Args: exactly("ID"),
+		Example: `  ferrule rules revoke rIIAVg81 --reason "no longer needed"`,
+		Args:    exactly("ID"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			return p.withRules(cmd.Context(), func(c *config.Config, s *store.Store, list []lasting) error {
 				l, err := byPrefix(list, args[0], "rules", sure, func(l lasting) string { return l.ID })
@@ -173,9 +176,10 @@ store; it is taken out of both. Who did it is on the record, where there is one.
 				return nil
 			})
 		}),
+		ValidArgsFunction: p.completeRules,
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
-	return cmd
+	cmd.Flags().StringVar(&reason, "reason", "", "why, a `TEXT` for the record")
+	return confirms(cmd)
 }
 
 // revoke takes a rule out of the store and the file. The store is first: that is
@@ -222,7 +226,8 @@ func (p *program) editCommand() *cobra.Command {
 		Long: `Put another rule in the place of one, wherever that stands. It is for the same
 principal, session and tool definition. It is not for calls that may destroy
 something, whatever the old one was for, unless --second-key says so.`,
-		Args: exactly("ID", "RULE"),
+		Example: `  ferrule rules edit rIIAVg81 "fs_write(path: docs/**)"`,
+		Args:    exactly("ID", "RULE"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			return p.withRules(cmd.Context(), func(c *config.Config, s *store.Store, list []lasting) error {
 				l, err := byPrefix(list, args[0], "rules", sure, func(l lasting) string { return l.ID })
@@ -240,9 +245,10 @@ something, whatever the old one was for, unless --second-key says so.`,
 				return nil
 			})
 		}),
+		ValidArgsFunction: p.completeRules,
 	}
-	cmd.Flags().BoolVar(&second, "second-key", false, "the second key: it is also for calls that may destroy something")
-	return cmd
+	cmd.Flags().BoolVar(&second, "second-key", false, "turn the second key: it is also for calls that may destroy something")
+	return confirms(cmd)
 }
 
 // edit puts another rule, as somebody wrote it, in the place of one.

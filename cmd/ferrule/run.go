@@ -45,7 +45,7 @@ input. On a terminal questions are put there; elsewhere they wait for ` + "`ferr
 --model says who is asked:
   anthropic:MODEL    Anthropic, with the key in ANTHROPIC_API_KEY
   openai:MODEL       OpenAI, with the key in OPENAI_API_KEY
-  openai-chat:MODEL  Chat Completions, which Ollama, vLLM and many others have: --base-url
+  openai-chat:MODEL  Chat Completions, as of Ollama and vLLM, with --base-url
   scripted:FILE      nobody: a file that is played, and needs no key
 
 Ctrl-C interrupts: what runs is ended, and on a terminal you can say something else.
@@ -54,9 +54,11 @@ with it, also where the program was killed: what was done is not done again.
 
 What the model says is printed to standard output, and all else to standard error. The
 exit status is 0 where the model has ended by itself, 1 where it failed or reached a
-limit, 2 for wrong usage, 4 where a tool ended the run, 130 where it was interrupted.`,
+limit, 2 for wrong usage, 4 where a tool ended the run, 130 where it was interrupted.
+With --quiet it prints what the model says, and of all else only errors and what is asked.`,
 		Example: `  ferrule run --model anthropic:claude-sonnet-4-5 "What does this project do?"
-  ferrule run --model openai-chat:qwen3 --base-url http://localhost:11434/v1 "Tidy up README.md"
+  ferrule run --model openai-chat:qwen3 \
+    --base-url http://localhost:11434/v1 "Tidy up README.md"
   ferrule run --model scripted:tour.txtar "Show me"
   ferrule run --resume "And now the tests"
   ferrule run --resume run-ab3dk2mz`,
@@ -68,14 +70,14 @@ limit, 2 for wrong usage, 4 where a tool ended the run, 130 where it was interru
 		},
 		RunE: p.do(func(cmd *cobra.Command, args []string) error { return p.runAgent(cmd, &f, args) }),
 	}
-	cmd.Flags().StringVar(&f.model, "model", "", "who is asked: anthropic:MODEL, openai:MODEL, openai-chat:MODEL or scripted:FILE (default $FERRULE_MODEL; of a run that goes on, its own)")
-	cmd.Flags().StringVar(&f.base, "base-url", "", "where the model is (default ANTHROPIC_BASE_URL or OPENAI_BASE_URL, else the provider)")
-	cmd.Flags().StringVar(&f.system, "system", "", "a file with what the model is told before all else")
-	cmd.Flags().StringVar(&f.resume, "resume", "", "go on with a run, by its name (default the last one of this workspace)")
+	cmd.Flags().StringVar(&f.model, "model", "", "the `MODEL` that is asked (default $FERRULE_MODEL; of a run that goes on, its own)")
+	cmd.Flags().StringVar(&f.base, "base-url", "", "the `URL` of the model (default $ANTHROPIC_BASE_URL or $OPENAI_BASE_URL, else the provider)")
+	cmd.Flags().StringVar(&f.system, "system", "", "a `FILE` with what the model is told before all else")
+	cmd.Flags().StringVar(&f.resume, "resume", "", "go on with a `RUN`, or without a name with the last one of this workspace")
 	cmd.Flags().Lookup("resume").NoOptDefVal = theLast
-	cmd.Flags().IntVar(&f.turns, "turns", 0, "how many answers the model may give (default 50)")
+	cmd.Flags().IntVar(&f.turns, "turns", 0, "how many answers the model may give, a `NUMBER` (default 50)")
 	f.flags(cmd)
-	cmd.Flags().Lookup("session").Usage = "the name of the run (default a new one)"
+	cmd.Flags().Lookup("session").Usage = "the `NAME` of the run (default a new one)"
 	p.jsonFlag(cmd)
 	return cmd
 }
@@ -138,7 +140,7 @@ func (p *program) runAgent(cmd *cobra.Command, f *agentRun, args []string) error
 	if f.system != "" {
 		text, err := os.ReadFile(p.path(f.system))
 		if err != nil {
-			return usage("--system: %w", err)
+			return usage("--system: %w", plainly(err))
 		}
 		kept.System = string(text)
 	}
@@ -206,6 +208,9 @@ func (p *program) play(cmd *cobra.Command, f *agentRun, r *runs, kept *keptRun, 
 		a := &agent.Agent{
 			Runtime: h.rt, Model: model, Use: kept.name(), System: kept.System, Budget: agent.Budget{Turns: f.turns},
 			Caller: tool.Caller{Session: kept.Session, Client: client, Attended: true},
+		}
+		if h.tells != nil {
+			a.Trace = h.tells
 		}
 		s := &stage{p: p, b: b, lays: b.shows && terminal.Is(p.stdout), dry: o.mode == string(policy.ModeDryRun), began: time.Now()}
 		a.Keep = func(_ context.Context, t *agent.Transcript) error {
@@ -290,7 +295,12 @@ func (p *program) nextWords(ctx context.Context, b *board) string {
 	}
 	var said string
 	b.yield(func() {
-		p.printf("\nWhat instead? (enter ends)\n> ")
+		p.printf("\nWhat instead? (enter ends)\n")
+		if !p.dumb() {
+			said, _ = terminal.Ask(ctx, p.stdin, p.stdout, p.environ, "> ") // an error is nothing said
+			return
+		}
+		p.printf("> ")
 		line := make(chan string, 1)
 		go func() { line <- p.oneLine() }()
 		select {
@@ -354,9 +364,9 @@ func (p *program) runOver(s *stage, k *keptRun, why agent.Why, err error) error 
 		}
 		return &status{code, fmt.Errorf("%w\n%s", err, k.helps(err, again))}
 	case s.unprinted != nil:
-		return fmt.Errorf("the run is over (%s) and kept, but not all of it could be printed: %w", why, s.unprinted)
+		return fmt.Errorf("the run is over (%s) and kept, but not all of it could be printed: %s", why, s.unprinted.Error()) // which is told, also where nobody reads on
 	case why == agent.Done:
-		if !p.json {
+		if !p.json && !p.quiet {
 			p.complain(again + ` "…"`)
 		}
 		return nil

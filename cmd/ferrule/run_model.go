@@ -31,6 +31,16 @@ const noKey = "none"
 // modelForms is what --model takes, in words.
 const modelForms = "anthropic:MODEL, openai:MODEL, openai-chat:MODEL, or scripted:FILE, which is played and needs no key"
 
+// errNoModel is that what --model says is none of its forms.
+func errNoModel(said string) error {
+	kind, _, _ := strings.Cut(said, ":")
+	near := nearest(kind, []string{"anthropic", "openai", "openai-chat", "scripted"})
+	for i := range near {
+		near[i] += ":"
+	}
+	return usage("--model: got %q, want %s%s", terminal.Brief(said, 80), modelForms, didYouMean(near))
+}
+
 // modelOf is the model of a run. What is kept of a script is its whole path.
 func (p *program) modelOf(k *keptRun) (agent.Model, error) {
 	kind, name, _ := strings.Cut(k.Model, ":")
@@ -38,7 +48,7 @@ func (p *program) modelOf(k *keptRun) (agent.Model, error) {
 	case k.Model == "":
 		return nil, usage("got no model, want --model (or FERRULE_MODEL) %s", modelForms)
 	case name == "":
-		return nil, usage("--model: got %q, want %s", terminal.Brief(k.Model, 80), modelForms)
+		return nil, errNoModel(k.Model)
 	}
 	u, err := url.Parse(k.BaseURL)
 	if err == nil && u.User != nil || err != nil && strings.Contains(k.BaseURL, "@") { // it would be kept with the run
@@ -55,7 +65,7 @@ func (p *program) modelOf(k *keptRun) (agent.Model, error) {
 		file := p.path(name)
 		s, err := scripted.Load(file)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, usage("--model: %w", err)
+			return nil, usage("--model: %w", plainly(err))
 		}
 		if err != nil {
 			return nil, usage("--model: the script is wrong:\n%w", err)
@@ -84,7 +94,7 @@ func (p *program) modelOf(k *keptRun) (agent.Model, error) {
 		}
 		return &openai.Model{Model: name, Chat: kind == "openai-chat", BaseURL: base}, nil
 	}
-	return nil, usage("--model: got %q, want %s", terminal.Brief(k.Model, 80), modelForms)
+	return nil, errNoModel(k.Model)
 }
 
 // name is that of the model, as its provider calls it; "": it has none.

@@ -289,6 +289,9 @@ func (s *stage) width() int {
 // tell prints a line that is not the model's. Whatever is foreign in it can be seen
 // already.
 func (s *stage) tell(line string, as block) {
+	if s.p.quiet {
+		return
+	}
 	if s.lays && s.last == saidBlock && as == callBlock {
 		s.p.errs.control("\n")
 	}
@@ -387,7 +390,7 @@ func (s *stage) endText() {
 
 // sum says in a line what the run was.
 func (s *stage) sum(name string) {
-	if !s.lays {
+	if !s.lays || s.p.quiet {
 		return
 	}
 	s.p.errs.control("\n" + s.colour(faint, fmt.Sprintf("%s: %s, %s, %s", name, plural(int64(s.turns), "turn", "turns"), plural(int64(s.count), "call", "calls"), roughly(time.Since(s.began)))) + "\n")

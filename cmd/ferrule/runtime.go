@@ -22,6 +22,7 @@ import (
 	"github.com/ferrule-dev/ferrule/mcptool"
 	"github.com/ferrule-dev/ferrule/policy"
 	"github.com/ferrule-dev/ferrule/store"
+	"github.com/ferrule-dev/ferrule/telemetry"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -32,6 +33,7 @@ type host struct {
 	rt      *ferrule.Runtime
 	kept    *kept // nil: it only looks
 	hub     *mcptool.Hub
+	tells   *telemetry.Telemetry // nil: nobody is told
 	logins  *logins
 	unmade  map[string]string // servers that could not be begun with, and why
 	asked   map[string]bool   // servers that were; nil: all
@@ -39,6 +41,7 @@ type host struct {
 	// long as patience lasts.
 	troubles map[string]mcptool.Status
 	patience time.Duration
+	busy     func(text string) (done func())
 	absent   []absent
 	ends     []func(context.Context) error // what is to be closed, the last first
 }
@@ -62,6 +65,7 @@ type hosting struct {
 	// Bare: it is about servers, and nobody calls the program's own tools. To make
 	// them takes its time: see needed.
 	bare    bool
+	fetched bool         // metrics can be fetched
 	log     *slog.Logger // what servers say; nil: nobody hears it
 	mode    string       // "": that of the configuration
 	limit   int          // calls at once; 0: the default
@@ -88,7 +92,7 @@ func (p *program) host(ctx context.Context, o hosting) (h *host, err error) {
 	if err != nil {
 		return nil, err
 	}
-	h = &host{config: c, environ: p.environ, patience: cmp.Or(p.patience, settling)}
+	h = &host{config: c, environ: p.environ, busy: p.busy, patience: cmp.Or(p.patience, settling)}
 	defer func() {
 		if err != nil {
 			err, h = errors.Join(err, h.close(ctx)), nil
@@ -102,8 +106,8 @@ func (p *program) host(ctx context.Context, o hosting) (h *host, err error) {
 	h.hub = &mcptool.Hub{Runtime: rt, Name: client, Version: thisVersion().Version, Log: o.log}
 	govern(rt, h.hub, c)
 	if o.mode != "" {
-		if err := rt.Mode.UnmarshalText([]byte(o.mode)); err != nil {
-			return h, usage("--%w", err)
+		if err := readMode(&rt.Mode, o.mode); err != nil {
+			return h, err
 		}
 	}
 	if rt.Policy, err = p.rules(); err != nil {
@@ -120,6 +124,10 @@ func (p *program) host(ctx context.Context, o hosting) (h *host, err error) {
 		return h, &status{statusUsage, err}
 	}
 	p.redact(h, o)
+	rt.Observe = logCalls(rt.Guard, o.log, rt.Observe) //nolint:contextcheck // events have none
+	if err := p.telemetry(ctx, h, o); err != nil {
+		return h, err
+	}
 	h.hub.Look = func(definition json.RawMessage) []string { return pointOut(rt.Guard.Finder())(definition) }
 	state, err := p.state(ctx, h, o.looks)
 	if err != nil {
@@ -140,7 +148,7 @@ func (p *program) state(ctx context.Context, h *host, looks bool) (dir string, e
 	c := h.config
 	dir = p.homeOf(c)
 	if err := store.Closed(dir); err != nil {
-		return "", err
+		return "", homeError(err)
 	}
 	if looks {
 		h.rt.Inbox, h.rt.Blobs = new(policy.Memory), new(durable.Memory) // there will be somebody to ask, and a place for long results
@@ -225,6 +233,7 @@ func (p *program) with(ctx context.Context, o hosting, f func(*host) error) erro
 		return err
 	}
 	err = f(h)
+	defer p.busy("ending what was started")()
 	if end := h.close(ctx); end != nil {
 		return errors.Join(err, fmt.Errorf("not everything could be closed: %w", end))
 	}

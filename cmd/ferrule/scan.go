@@ -15,6 +15,7 @@ import (
 	"github.com/ferrule-dev/ferrule/builtin"
 	"github.com/ferrule-dev/ferrule/guard/scan"
 	"github.com/ferrule-dev/ferrule/internal/config"
+	"github.com/ferrule-dev/ferrule/internal/terminal"
 	"github.com/ferrule-dev/ferrule/tool"
 )
 
@@ -94,6 +95,7 @@ func (p *program) opened(ctx context.Context, c *config.Config, what string) (io
 	case what == "-":
 		return until(ctx, func(w io.Writer) error { return all(w, p.stdin) }), "stdin", nil
 	case address && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")):
+		defer p.busy("opening " + terminal.Brief(what, 60))()
 		text, err := p.page(ctx, c, strings.ToLower(scheme)+what[len(scheme):])
 		return io.NopCloser(strings.NewReader(text)), what, err
 	}

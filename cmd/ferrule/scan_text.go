@@ -123,7 +123,9 @@ func (p *program) scanText(ctx context.Context, look *scan.Scanner, in io.Reader
 		how = scan.StripFindings
 	}
 	t := &texts{stream: look.Stream(how)}
+	done := p.busy("looking through " + terminal.Brief(name, 60))
 	size, err := p.feed(ctx, t, look, in, f)
+	done()
 	if err != nil {
 		return fmt.Errorf("scan: %s: %w", name, err)
 	}

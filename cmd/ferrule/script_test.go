@@ -49,8 +49,7 @@ var update = flag.Bool("update", false, "write what the commands of testdata/*.t
 // status, where it is not 0, in brackets. For the names of writers, for keys and for
 // the time of a head, which are others each time, stand WRITER, KEY and TIME; SHOWN is a digest of
 // trust or pins, and in a command (--as $SHOWN) the last that was printed. $DIR is
-// the folder of the script. In files \-- begins a line of an archive within, and $SERVER is a program that is an MCP server where FERRULE_TEST_SERVER is set (and GORACE:
-// testServer says why).
+// the folder of the script. In files \-- begins a line of an archive within, and $SERVER is an MCP server: testdata/server.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob("testdata/*.txtar")
@@ -91,11 +90,12 @@ func TestScripts(t *testing.T) {
 
 // script is where the commands of one script run.
 type script struct {
-	dir  string
-	env  []string
-	base time.Time // when questions are asked; commands run 90 s later
-	own  func() []*tool.Tool
-	as   string // the last digest that was printed
+	dir    string
+	server string
+	env    []string
+	base   time.Time // when questions are asked; commands run 90 s later
+	own    func() []*tool.Tool
+	as     string // the last digest that was printed
 }
 
 func newScript(t *testing.T, archive *txtar.Archive) *script {
@@ -104,17 +104,18 @@ func newScript(t *testing.T, archive *txtar.Archive) *script {
 	if err != nil {
 		t.Fatal(err)
 	}
+	server := serverProgram(t)
 	for _, f := range archive.Files {
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		text := strings.NewReplacer("\\-- ", "-- ", "$SERVER", testBinary(t), "$DIR", filepath.ToSlash(dir)).Replace(string(f.Data))
+		text := strings.NewReplacer("\\-- ", "-- ", "$SERVER", server, "$DIR", filepath.ToSlash(dir)).Replace(string(f.Data))
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return &script{dir: dir, env: []string{"USER=ada"}, base: time.Now(), own: testTools(dir, nil)}
+	return &script{dir: dir, server: server, env: []string{"USER=ada"}, base: time.Now(), own: testTools(dir, nil)}
 }
 
 // run runs the commands of a part and gives them with what they printed.
@@ -197,10 +198,7 @@ func (s *script) plain(text string, err error) string {
 		text = err.Error() + "\n"
 	}
 	text = regexp.MustCompile(s.base.Format(time.DateOnly)+`[ T]\d\d:\d\d:\d\d(\.\d+)?Z?|after [\d.]+(m|µ)?s\b`).ReplaceAllString(text, "TIME") // which is another each time
-	if exe, err := os.Executable(); err == nil {
-		text = strings.ReplaceAll(text, exe, "$SERVER")
-	}
-	return strings.ReplaceAll(text, s.dir, "$DIR")
+	return strings.NewReplacer(s.dir, "$DIR", s.server, "$SERVER").Replace(text)
 }
 
 func (s *script) write(t *testing.T, file, text string) {

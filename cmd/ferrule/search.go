@@ -71,7 +71,7 @@ select: is none.`,
 		}),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	cmd.Flags().IntVar(&limit, "limit", limit, "how many to show")
+	cmd.Flags().IntVar(&limit, "limit", limit, "how many to show, a `NUMBER`")
 	cmd.Flags().BoolVar(&builtin, "builtin", false, "look also through the program's own tools beside those of servers")
 	p.jsonFlag(cmd)
 	return cmd
@@ -133,7 +133,9 @@ func (p *program) search(ctx context.Context, h *host, q sought) error {
 		q.names = namesIn(strings.Join(q.names, ","))
 		q.text, q.limit = "select:"+strings.Join(q.names, ","), len(q.names)
 	}
+	looked := p.busy("looking through the tools")
 	answer := view.Search(ctx, q.text, q.limit)
+	looked()
 	fits := len(answer.Hits) > 0 && answer.Fit >= search.Fits
 	if !fits {
 		answer.Hits = answer.Hits[:min(len(answer.Hits), maxNearest)]

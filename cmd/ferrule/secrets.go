@@ -23,13 +23,14 @@ func vaultOf(c *config.Config) (*secret.Vault, error) {
 // No tool can be called so: what servers and clients are given is in the hands of
 // the configuration alone.
 const (
-	serverUses = "server:"
-	listenUses = "listen:"
-	searchUses = "search:endpoint"
+	serverUses    = "server:"
+	listenUses    = "listen:"
+	searchUses    = "search:endpoint"
+	telemetryUses = "telemetry:headers"
 )
 
-// usersOf are the servers that are given a secret, the listener whose token it is, and
-// the model for searches whose key it is, as a vault knows them.
+// usersOf are the servers that are given a secret, the listener whose token it is, the
+// model for searches whose key it is, and the collector, as a vault knows them.
 func usersOf(c *config.Config, name string) (list []string) {
 	for _, s := range c.Servers {
 		if slices.Contains(s.Secrets(), name) {
@@ -43,6 +44,9 @@ func usersOf(c *config.Config, name string) (list []string) {
 	}
 	if e := c.Search.Endpoint; e != nil && e.Key == name {
 		list = append(list, searchUses)
+	}
+	if slices.Contains(config.Server{Header: c.Telemetry.Headers}.Secrets(), name) {
+		list = append(list, telemetryUses)
 	}
 	slices.Sort(list)
 	return list

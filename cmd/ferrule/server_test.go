@@ -1,23 +1,17 @@
 package main
 
 import (
-	"bufio"
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"os/exec"
-	"os/signal"
-	"syscall"
+	"path/filepath"
+	"sync"
 	"testing"
-	"time"
 )
 
-// beServer has the test binary be an MCP server; "stubborn" is one that ends neither
-// with its input nor by TERM, and has a child that does not either.
+// beServer says what testdata/server is: "stubborn" is one that ends neither with its
+// input nor by TERM, and has a child that does not either.
 const beServer = "FERRULE_TEST_SERVER"
 
 // actingServer is one with tools that write files and open connections.
@@ -29,26 +23,6 @@ const beFerrule = "FERRULE_TEST_PROGRAM"
 // heldPipe is the variable that names a pipe which stubborn servers hold open.
 const heldPipe = "FERRULE_TEST_PIPE"
 
-func playServer(role string) {
-	if role != "stubborn" && role != "orphan" {
-		serveTest(os.Stdin, os.Stdout)
-		return
-	}
-	signal.Ignore(syscall.SIGTERM)
-	if held, err := os.OpenFile(os.Getenv(heldPipe), os.O_WRONLY, 0); err == nil {
-		defer held.Close()
-		_, _ = held.WriteString("here\n")
-	}
-	if role == "stubborn" {
-		orphan := exec.Command(os.Args[0])
-		orphan.Env = append(os.Environ(), beServer+"=orphan")
-		if orphan.Start() == nil {
-			serveTest(os.Stdin, os.Stdout)
-		}
-	}
-	<-time.After(time.Hour)
-}
-
 func testBinary(t *testing.T) string {
 	t.Helper()
 	exe, err := os.Executable()
@@ -58,88 +32,43 @@ func testBinary(t *testing.T) string {
 	return exe
 }
 
-// testServer is the test binary as a server of ferrule.yaml. A program with the race
-// detector in it waits a second before it ends, and so would who stops it.
-func testServer(t *testing.T) string {
+// serverDir is where the server was built; TestMain removes it.
+var serverDir string
+
+// buildServer builds testdata/server once.
+var buildServer = sync.OnceValues(func() (path string, err error) {
+	// What the go command reads is not seen by the cache of tests: this is.
+	if _, err := os.ReadFile(filepath.Join("testdata", "server", "main.go")); err != nil {
+		return "", err
+	}
+	if serverDir, err = os.MkdirTemp("", "server"); err != nil {
+		return "", err
+	}
+	dir, err := filepath.EvalSymlinks(serverDir)
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, "server.exe")
+	cmd := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", path, "./testdata/server")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// serverProgram is an MCP server. It is not the test binary: to start that takes many
+// times as long.
+func serverProgram(t *testing.T) string {
 	t.Helper()
-	return fmt.Sprintf("{command: %q, env: {%s: \"1\", GORACE: atexit_sleep_ms=0}}", testBinary(t), beServer)
+	path, err := buildServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
-// serveTest is a small MCP server of the old era. Its tools say what they were given,
-// what a variable of its environment holds, and fail; one cannot be offered. Where
-// FERRULE_TEST_TOOLS names a file, its tools are those of the file.
-func serveTest(in io.Reader, out io.Writer) {
-	lines := bufio.NewScanner(in)
-	for lines.Scan() {
-		var m struct {
-			ID     json.RawMessage `json:"id"`
-			Method string          `json:"method"`
-			Params struct {
-				Version   string `json:"protocolVersion"`
-				Name      string `json:"name"`
-				Arguments struct {
-					Text string `json:"text"`
-				} `json:"arguments"`
-			} `json:"params"`
-		}
-		if json.Unmarshal(lines.Bytes(), &m) != nil || m.ID == nil {
-			continue
-		}
-		answer := map[string]any{"jsonrpc": "2.0", "id": m.ID}
-		switch m.Method {
-		case "initialize":
-			answer["result"] = map[string]any{
-				"protocolVersion": m.Params.Version, "capabilities": map[string]any{"tools": map[string]any{"listChanged": true}},
-				"serverInfo": map[string]any{"name": "test", "version": "1"}, "instructions": os.Getenv("FERRULE_TEST_INSTRUCTS"),
-			}
-		case "ping":
-			answer["result"] = map[string]any{}
-		case "tools/list":
-			if list, err := os.ReadFile(os.Getenv("FERRULE_TEST_TOOLS")); err == nil {
-				answer["result"] = map[string]any{"tools": json.RawMessage(list)}
-				break
-			}
-			object := map[string]any{"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}}}
-			tools := []any{
-				map[string]any{"name": "echo", "description": cmp.Or(os.Getenv("FERRULE_TEST_SAYS"), "Say it again."), "inputSchema": object, "annotations": map[string]any{"readOnlyHint": true, "openWorldHint": false}},
-				map[string]any{"name": "env", "description": "Say a variable.", "inputSchema": object},
-				map[string]any{"name": "odd", "inputSchema": 3},
-			}
-			if os.Getenv(beServer) == actingServer {
-				for _, name := range []string{"write", "dial"} {
-					tools = append(tools, map[string]any{"name": name, "description": "Do it, and say what came of it.", "inputSchema": object})
-				}
-			}
-			answer["result"] = map[string]any{"tools": tools}
-		case "tools/call":
-			text := m.Params.Arguments.Text
-			switch m.Params.Name {
-			case "env":
-				text = os.Getenv(text)
-			case "write":
-				text = fmt.Sprint(os.WriteFile(text, []byte("x"), 0o600))
-			case "dial":
-				c, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.Background(), "tcp", text)
-				if err == nil {
-					err = c.Close()
-				}
-				text = fmt.Sprint(err)
-			}
-			answer["result"] = map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}}
-		default:
-			answer["error"] = map[string]any{"code": -32601, "message": "no such method"}
-		}
-		b, err := json.Marshal(answer)
-		if err != nil {
-			return
-		}
-		if _, err := out.Write(append(b, '\n')); err != nil {
-			return
-		}
-		if m.Method == "tools/call" && os.Getenv("FERRULE_TEST_TOOLS") != "" { // the list may be another by now
-			if _, err := io.WriteString(out, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`+"\n"); err != nil {
-				return
-			}
-		}
-	}
+// testServer is one of ferrule.yaml.
+func testServer(t *testing.T) string {
+	t.Helper()
+	return fmt.Sprintf("{command: %q, env: {%s: \"1\"}}", serverProgram(t), beServer)
 }

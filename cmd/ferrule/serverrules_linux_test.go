@@ -44,10 +44,10 @@ policy: {allow: ["source:test"]}
 servers:
   test:
     command: %q
-    env: {%s: %s, GORACE: atexit_sleep_ms=0}
+    env: {%s: %s}
     env_pass: [PASSED, "MORE_*", NOT_THERE]
     isolate: %s
-`, testBinary(t), beServer, actingServer, level)
+`, serverProgram(t), beServer, actingServer, level)
 			write(t, filepath.Join(dir, "ferrule.yaml"), rules)
 			run := func(args ...string) (string, int) {
 				var out, errs safe
@@ -169,8 +169,8 @@ func TestIsolatedServerWeaker(t *testing.T) {
 	rules := func(isolate string) {
 		write(t, filepath.Join(dir, "ferrule.yaml"), fmt.Sprintf(`
 policy: {allow: ["source:test"]}
-servers: {test: {command: %q, env: {%s: "1", GORACE: atexit_sleep_ms=0}%s}}
-`, testBinary(t), beServer, isolate))
+servers: {test: {command: %q, env: {%s: "1"}%s}}
+`, serverProgram(t), beServer, isolate))
 	}
 	call := func() (string, int) {
 		out, errs, code := try(t.Context(), dir, "call", "test__echo", `{"text":"it"}`)

@@ -25,15 +25,18 @@ printed. These are connections of this command: those of a ` + "`ferrule up`" + 
 states of their own, which it prints; but what servers did wrong in the last day, while
 calls ran, is told of all of them. add, remove and import change the file, and
 leave the rest of it as it is; an ` + "`up`" + ` that runs sees that when it is started again.`,
+		Example: `  ferrule servers
+  ferrule servers add files -- npx -y @modelcontextprotocol/server-filesystem .`,
 		Args: known,
 		RunE: p.do(func(cmd *cobra.Command, _ []string) error { return p.listServers(cmd.Context()) }),
 	}
 	p.jsonFlag(cmd)
 	list := &cobra.Command{
-		Use:   "list",
-		Short: "List the MCP servers and how they stand",
-		Args:  exactly(),
-		RunE:  p.do(func(cmd *cobra.Command, _ []string) error { return p.listServers(cmd.Context()) }),
+		Use:     "list",
+		Short:   "List the MCP servers and how they stand",
+		Example: `  ferrule servers list --json`,
+		Args:    exactly(),
+		RunE:    p.do(func(cmd *cobra.Command, _ []string) error { return p.listServers(cmd.Context()) }),
 	}
 	p.jsonFlag(list)
 	cmd.AddCommand(list, p.serversAddCommand(), p.serversRemoveCommand(), p.importCommand(), p.serversLoginCommand(), p.serversLogoutCommand())
@@ -182,7 +185,8 @@ func (p *program) serversAddCommand() *cobra.Command {
 --env and --header may hold ${NAME}, a variable of the environment of ferrule, and
 ${secret:NAME}, one of the secrets of ferrule.yaml.`,
 		Example: `  ferrule servers add files -- npx -y @modelcontextprotocol/server-filesystem .
-  ferrule servers add issues --url https://mcp.example/mcp --header 'Authorization=Bearer ${secret:issues}'`,
+  ferrule servers add issues --url https://mcp.example/mcp \
+    --header 'Authorization=Bearer ${secret:issues}'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); dash == 1 || len(args) == 1 && dash < 0 {
 				return nil
@@ -209,11 +213,11 @@ ${secret:NAME}, one of the secrets of ferrule.yaml.`,
 			return p.addServer(s)
 		}),
 	}
-	cmd.Flags().StringVar(&s.URL, "url", "", "where it is reached over HTTP")
-	cmd.Flags().StringArrayVar(&headers, "header", nil, "NAME=VALUE that goes with each request")
-	cmd.Flags().StringArrayVar(&env, "env", nil, "NAME=VALUE that its command is given")
+	cmd.Flags().StringVar(&s.URL, "url", "", "the `URL` that it is reached at over HTTP")
+	cmd.Flags().StringArrayVar(&headers, "header", nil, "a `NAME=VALUE` that goes with each request")
+	cmd.Flags().StringArrayVar(&env, "env", nil, "a `NAME=VALUE` that its command is given")
 	cmd.Flags().BoolVar(&s.Unprefixed, "unprefixed", false, "its tools have their own names, without the server's in front")
-	return cmd
+	return confirms(cmd)
 }
 
 // pairs checks flags that are NAME=VALUE.
@@ -251,18 +255,23 @@ func changing(err error) error {
 }
 
 func (p *program) serversRemoveCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "remove NAME",
-		Short: "Take an MCP server out of ferrule.yaml",
+	return confirms(&cobra.Command{
+		Use:        "remove NAME",
+		SuggestFor: []string{"rm", "delete"},
+		Short:      "Take an MCP server out of ferrule.yaml",
 		Long: `Take an MCP server out of ferrule.yaml. What was answered for it ends: the rules that
 ` + "`ferrule trust`" + ` has made for its tools are taken back, and questions that wait are
 withdrawn. What was left out, rejected or accepted of it stays known, should it come back:
 ` + "`ferrule pins forget`" + ` ends that, too.`,
-		Args: exactly("NAME"),
+		Example: `  ferrule servers remove files`,
+		Args:    exactly("NAME"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			c, err := p.load()
 			if err != nil {
 				return err
+			}
+			if !slices.ContainsFunc(c.Servers, func(s config.Server) bool { return s.Name == args[0] }) {
+				return noServer(c, args[0])
 			}
 			path := p.fileOf(c)
 			if err := config.RemoveServer(path, args[0]); err != nil {
@@ -281,5 +290,5 @@ withdrawn. What was left out, rejected or accepted of it stays known, should it 
 			return nil
 		}),
 		ValidArgsFunction: p.serverNames,
-	}
+	})
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -16,9 +14,12 @@ import (
 func (p *program) initCommand() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use:   "init",
-		Short: "Write a commented ferrule.yaml to begin with",
-		Args:  exactly(),
+		Use:        "init",
+		SuggestFor: []string{"setup", "config"},
+		Short:      "Write a commented ferrule.yaml to begin with",
+		Example: `  ferrule init
+  ferrule init --config rules/ferrule.yaml`,
+		Args: exactly(),
 		RunE: p.do(func(*cobra.Command, []string) error {
 			path := filepath.Join(p.dir, config.Name)
 			if p.config != "" {
@@ -35,38 +36,5 @@ func (p *program) initCommand() *cobra.Command {
 		}),
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite a file that is there")
-	return cmd
-}
-
-// version is what the program is made of.
-type version struct {
-	Version string `json:"version"`
-	Go      string `json:"go"`
-	System  string `json:"system"`
-}
-
-func thisVersion() version {
-	v := version{Version: "(unknown)", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		v.Version = info.Main.Version
-	}
-	return v
-}
-
-func (p *program) versionCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print which version this is",
-		Args:  exactly(),
-		RunE: p.do(func(*cobra.Command, []string) error {
-			v := thisVersion()
-			if p.json {
-				return p.printJSON(v)
-			}
-			p.printf("ferrule %s, %s, %s\n", v.Version, v.Go, v.System)
-			return nil
-		}),
-	}
-	p.jsonFlag(cmd)
-	return cmd
+	return confirms(cmd)
 }

@@ -18,7 +18,7 @@ func (p *program) configFile() (path string, found bool, err error) {
 	if p.config != "" {
 		path = p.path(p.config)
 		if _, err := os.Stat(path); err != nil {
-			return path, false, usage("--config: %w", err)
+			return path, false, usage("--config: %w; `ferrule init` writes one", plainly(err))
 		}
 		return path, true, nil
 	}
@@ -46,7 +46,7 @@ func (p *program) load() (*config.Config, error) {
 	}
 	text, err := config.Read(path)
 	if err != nil {
-		return nil, &status{statusUsage, fmt.Errorf("the configuration cannot be read: %w", err)}
+		return nil, &status{statusUsage, fmt.Errorf("the configuration cannot be read: %w", plainly(err))}
 	}
 	c, err := config.Parse(p.short(path), filepath.Dir(path), string(text))
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *program) storeOf(c *config.Config) string {
 func (p *program) withStore(ctx context.Context, c *config.Config, create bool, f func(*store.Store) error) error {
 	path := p.storeOf(c)
 	if err := store.Closed(p.homeOf(c)); err != nil {
-		return err
+		return homeError(err)
 	}
 	switch _, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist) && !create:
@@ -95,6 +95,7 @@ func (p *program) withStore(ctx context.Context, c *config.Config, create bool, 
 	case err != nil:
 		return fmt.Errorf("store: %w", err)
 	}
+	defer p.busy("reading " + p.short(path))()
 	s, err := store.Open(ctx, path)
 	if err != nil {
 		return err
@@ -104,8 +105,6 @@ func (p *program) withStore(ctx context.Context, c *config.Config, create bool, 
 
 // makeHome makes the state directory. The error says what to do.
 func makeHome(dir string) error {
-	if _, err := store.Home(dir); err != nil {
-		return fmt.Errorf("%w; --home and FERRULE_HOME name another directory", err)
-	}
-	return nil
+	_, err := store.Home(dir)
+	return homeError(err)
 }

@@ -31,7 +31,8 @@ func (p *program) suggestCommand() *cobra.Command {
 		Short: "Propose rules from what was allowed again and again",
 		Long: `Propose rules for what was allowed three times or more and never rejected, as
 YAML for ferrule.yaml. Rules for what may destroy something are commented out.`,
-		Args: exactly(),
+		Example: `  ferrule rules suggest`,
+		Args:    exactly(),
 		RunE: p.do(func(cmd *cobra.Command, _ []string) error {
 			return p.withRules(cmd.Context(), func(_ *config.Config, s *store.Store, _ []lasting) error {
 				var said []store.Answered

@@ -15,13 +15,22 @@ import (
 	"github.com/ferrule-dev/ferrule/secret"
 )
 
+// Files of the state directory, which only its owner reads.
+const (
+	tokenFile      = "token"
+	consoleKeyFile = "console-key"
+)
+
 // localToken is the token of the local user, which is made once and kept in the
 // state directory, where nobody else can come.
-func localToken(state string) (string, error) { return tokenIn(state, "token", os.Link) }
+func localToken(state string) (string, error) { return tokenIn(state, tokenFile, os.Link) }
 
 // consoleKey opens the console. It is another one: who calls tools must not be able to
 // allow them.
-func consoleKey(state string) (string, error) { return tokenIn(state, "console-key", os.Link) }
+func consoleKey(state string) (string, error) { return tokenIn(state, consoleKeyFile, os.Link) }
+
+// metricsToken lets Prometheus fetch metrics, and do nothing else.
+func metricsToken(state string) (string, error) { return tokenIn(state, "metrics-token", os.Link) }
 
 // tokenIn makes the token whole with a hard link, which not every file system has.
 func tokenIn(state, name string, link func(from, to string) error) (string, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,10 +18,13 @@ import (
 func (p *program) toolsCommand() *cobra.Command {
 	var check, cost, builtin bool
 	cmd := &cobra.Command{
-		Use:   "tools [NAME]",
-		Short: "List the tools, what they claim and what the rules say of them",
+		Use:        "tools [NAME]",
+		SuggestFor: []string{"ls", "list"},
+		Short:      "List the tools, what they claim and what the rules say of them",
 		Long: `List the tools: what they claim, where they come from, what the rules say of
 their calls, and which are not offered here, and why. With NAME, all about one.
+The rules are those of the configuration: what ` + "`ferrule trust`" + ` or a yes that lasts
+has allowed beside them is listed by ` + "`ferrule rules`" + `.
 Servers of the configuration are connected to; no tool runs. --check lists what works
 but should be looked at; it refuses nothing, so the exit status is 0.
 
@@ -31,6 +33,9 @@ what it would be if they were deferred, and whether auto (listen.tools) would de
 it does where they take more than a tenth of a context of 200,000 tokens. It counts what a
 client of ` + "`ferrule up`" + ` gets: the program's own tools beside servers only with --builtin,
 or where ferrule.yaml has the key tools.`,
+		Example: `  ferrule tools
+  ferrule tools fs_read
+  ferrule tools --cost`,
 		Args: atMostOne("NAME"),
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			if err := one(cmd, "check", "cost"); err != nil {
@@ -364,22 +369,4 @@ func limitText(l tool.Limit) string {
 		return fmt.Sprintf("%d %s", n, unit)
 	}
 	return words(l.Chars, 64_000, "characters") + ", " + words(l.Tokens, 16_384, "tokens")
-}
-
-func (p *program) completeTools(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	err := p.with(cmd.Context(), hosting{looks: true}, func(h *host) error {
-		for t := range h.rt.All() {
-			first, _, _ := strings.Cut(strings.TrimSpace(t.Info.Description), "\n")
-			names = append(names, t.Name+"\t"+terminal.Brief(first, 60))
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	slices.Sort(names)
-	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -52,18 +52,21 @@ answer takes the place of the one before; rules that were made in other ways sta
 
 At a terminal it first shows what would run, where that was never started so, and asks
 whether it may be; then the answer is asked for. Elsewhere --answer gives it, and --as binds it to
-what was shown: where a tool is another by then, nothing is done.`,
+what was shown: where a tool is another by then, nothing is done.
+
+With --quiet an --answer is not confirmed.`,
 		Example: `  ferrule trust github
   ferrule trust github --answer reads
-  ferrule trust github --answer these --tools get_issue,create_issue --as t0123456789abcdef0123456789abcdef
+  ferrule trust github --answer these --tools get_issue,create_issue \
+    --as t0123456789abcdef0123456789abcdef
   ferrule trust github --answer out --tools delete_repo`,
 		Args:              exactly("SERVER"),
 		RunE:              p.do(func(cmd *cobra.Command, args []string) error { return p.trust(cmd, args[0], &f) }),
 		ValidArgsFunction: p.serverNames,
 	}
-	cmd.Flags().StringVar(&f.answer, "answer", "", "ask, reads, these or out")
-	cmd.Flags().StringSliceVar(&f.tools, "tools", nil, "the tools that these and out are about, as the server or as models call them")
-	cmd.Flags().StringVar(&f.as, "as", "", "the digest of what was shown, which the answer is for")
+	cmd.Flags().StringVar(&f.answer, "answer", "", "the `ANSWER`: ask, reads, these or out")
+	cmd.Flags().StringSliceVar(&f.tools, "tools", nil, "the `TOOLS` that these and out are about, as the server or as models call them")
+	cmd.Flags().StringVar(&f.as, "as", "", "the `DIGEST` of what was shown, which the answer is for")
 	cmd.Flags().BoolVar(&f.all, "all", false, "show all tools, however many there are")
 	p.jsonFlag(cmd)
 	return cmd
@@ -84,7 +87,7 @@ func (f *trusting) check(cmd *cobra.Command) error {
 		}
 		return nil
 	default:
-		return usage("--answer: got %q, want ask, reads, these or out", f.answer)
+		return oneOf("--answer", f.answer, trustAsk, trustReads, trustThese, trustOut)
 	}
 	if f.tools = slices.DeleteFunc(f.tools, func(name string) bool { return strings.TrimSpace(name) == "" }); len(f.tools) == 0 && (given("tools") || f.answer == trustThese) {
 		return usage("--tools: got none, want the names of tools, as in --tools get_issue,create_issue")
@@ -132,7 +135,9 @@ func (p *program) trust(cmd *cobra.Command, name string, f *trusting) error {
 		if p.json {
 			return p.printJSON(done)
 		}
-		p.printTrusted(done)
+		if !p.quiet {
+			p.printTrusted(done)
+		}
 		return nil
 	})
 }
@@ -167,11 +172,7 @@ func (p *program) trustable(name string) (*config.Config, config.Server, error) 
 	}
 	i := slices.IndexFunc(c.Servers, func(s config.Server) bool { return s.Name == name })
 	if i < 0 {
-		var names []string
-		for _, s := range c.Servers {
-			names = append(names, s.Name)
-		}
-		return nil, config.Server{}, usage("trust: there is no server %q in %s%s", name, config.Name, orList(nearest(name, names), "`ferrule servers` lists them"))
+		return nil, config.Server{}, noServer(c, name)
 	}
 	if c.Servers[i].Off {
 		return nil, config.Server{}, usage("trust: %s is switched off in %s (off: true): nobody can look at its tools", name, config.Name)

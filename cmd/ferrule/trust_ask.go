@@ -42,7 +42,7 @@ func (p *program) printChoices(s *trustScreen) {
 	if slices.ContainsFunc(s.Tools, func(t trustedTool) bool { return !t.seen }) {
 		p.printf("  all      show all of it\n")
 	}
-	p.printf("  enter    nothing now\nanswer for ")
+	p.printf("  enter    nothing now\n")
 }
 
 // ask takes an answer from a person, and does it. Where what was shown is another by
@@ -53,7 +53,7 @@ func (t *trustee) ask(ctx context.Context, lines <-chan string, s *trustScreen, 
 	p.printScreen(s, all)
 	p.printChoices(s)
 	for {
-		p.printf("%s: ", s.Server)
+		p.printf("answer for %s: ", s.Server)
 		var line string
 		select {
 		case <-ctx.Done():

@@ -174,7 +174,7 @@ func TestTrustAtTerminal(t *testing.T) {
 		dir := t.TempDir()
 		list, mark := filepath.Join(dir, "tools.json"), filepath.Join(dir, "ran")
 		write(t, list, "["+strings.Join(tools, ",")+"]")
-		server := map[string]any{"command": testBinary(t), "env": map[string]string{beServer: "1", "GORACE": "atexit_sleep_ms=0", "FERRULE_TEST_TOOLS": list}}
+		server := map[string]any{"command": serverProgram(t), "env": map[string]string{beServer: "1", "FERRULE_TEST_TOOLS": list}}
 		text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
 			"a": server, "d": server, "e": server,
 			"b": map[string]any{"command": "touch", "args": []string{mark, "x y\u202e"}, "env": map[string]string{"COLOUR": "turquoise"}},

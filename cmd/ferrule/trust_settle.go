@@ -177,7 +177,7 @@ func (p *program) printTrusted(d trusted) {
 		p.printf("  taken back: %s\n", pluralRules(d.Revoked))
 	}
 	if len(d.Allowed) > 0 {
-		p.printf("  `ferrule rules` takes single ones back; a tool that changes loses its own\n")
+		p.printf("  `ferrule rules revoke` takes single ones back; a tool that changes loses its own\n")
 	}
 	if d.Whole {
 		p.printf("  off: true in ferrule.yaml does not even start it\n")

@@ -15,6 +15,9 @@ func (p *program) trustTaken(ctx context.Context, names []string) error {
 	if err != nil || len(names) == 0 {
 		return err
 	}
+	if p.quiet {
+		return nil
+	}
 	if !p.talks() {
 		p.sayTrust(names)
 		return nil

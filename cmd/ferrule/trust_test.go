@@ -139,7 +139,7 @@ func trustFolder(t *testing.T, tools ...string) (dir string) {
 	dir = t.TempDir()
 	list := filepath.Join(dir, "tools.json")
 	write(t, list, "["+strings.Join(tools, ",\n")+"]")
-	write(t, filepath.Join(dir, "ferrule.yaml"), fmt.Sprintf("servers:\n  bank: {command: %q, env: {%s: \"1\", GORACE: atexit_sleep_ms=0, FERRULE_TEST_TOOLS: %q}}\n", testBinary(t), beServer, list))
+	write(t, filepath.Join(dir, "ferrule.yaml"), fmt.Sprintf("servers:\n  bank: {command: %q, env: {%s: \"1\", FERRULE_TEST_TOOLS: %q}}\n", serverProgram(t), beServer, list))
 	return dir
 }
 

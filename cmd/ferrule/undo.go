@@ -33,23 +33,27 @@ type undoing struct {
 func (p *program) undoCommand() *cobra.Command {
 	var f undoing
 	cmd := &cobra.Command{
-		Use:   "undo [ID…]",
-		Short: "List what tools changed in files, and put it back",
+		Use:        "undo [ID…]",
+		SuggestFor: []string{"revert", "restore"},
+		Short:      "List what tools changed in files, and put it back",
 		Long: `Without an ID, list the changes that tools made to files, newest first. With one or
 more, put these files back as they were before. --last is the newest change that was
 not undone, --session all of one session, the newest first.
 
 A file that somebody has changed since is left as it is, and named; --force puts it
 back all the same. What was put back can itself be undone.`,
+		Example: `  ferrule undo
+  ferrule undo --last
+  ferrule undo --session call-37aztlpx --dry-run`,
 		RunE: p.do(func(cmd *cobra.Command, args []string) error {
 			return p.undo(cmd, &f, args)
 		}),
 		ValidArgsFunction: p.completeChanges,
 	}
-	cmd.Flags().BoolVar(&f.last, "last", false, "the newest change that was not undone")
-	cmd.Flags().StringVar(&f.session, "session", "", "all changes of a session")
+	cmd.Flags().BoolVar(&f.last, "last", false, "put back the newest change that was not undone")
+	cmd.Flags().StringVar(&f.session, "session", "", "put back all changes of a `SESSION`")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "change nothing, and show what would change")
-	cmd.Flags().BoolVar(&f.force, "force", false, "also files that were changed since, whose changes are lost")
+	cmd.Flags().BoolVar(&f.force, "force", false, "put back also files that were changed since: these changes are lost")
 	p.jsonFlag(cmd)
 	return cmd
 }
@@ -69,7 +73,7 @@ func (p *program) history(ctx context.Context) (*undo.History, error) {
 // historyOf is history, as a configuration has it.
 func (p *program) historyOf(ctx context.Context, c *config.Config) (*undo.History, error) {
 	if err := store.Closed(p.homeOf(c)); err != nil {
-		return nil, err
+		return nil, homeError(err)
 	}
 	dir := filepath.Join(p.homeOf(c), undoDir)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -80,6 +84,7 @@ func (p *program) historyOf(ctx context.Context, c *config.Config) (*undo.Histor
 
 // changes are those that came to pass, newest first.
 func (p *program) changes(ctx context.Context) (*undo.History, []undo.Entry, error) {
+	defer p.busy("looking for changes")()
 	h, err := p.history(ctx)
 	if h == nil || err != nil {
 		return nil, nil, err
@@ -203,6 +208,7 @@ func (p *program) restore(ctx context.Context, h *undo.History, list []undo.Entr
 	var back []reversal
 	for i, e := range list {
 		if err := ctx.Err(); err != nil {
+			p.complain(fmt.Sprintf("ferrule: %d of %d were undone: `ferrule undo` lists the others", len(back), len(list)))
 			return errors.Join(err, p.recordUndone(context.WithoutCancel(ctx), back))
 		}
 		u := undone{ID: e.ID, Path: e.Path()}

@@ -46,8 +46,9 @@ const (
 func (p *program) upCommand() *cobra.Command {
 	var f upping
 	cmd := &cobra.Command{
-		Use:   "up [DIR]",
-		Short: "Serve tools to MCP clients over HTTP, and ask here",
+		Use:        "up [DIR]",
+		SuggestFor: []string{"serve", "start", "server", "gateway"},
+		Short:      "Serve tools to MCP clients over HTTP, and ask here",
 		Long: `Serve the tools of the servers in ferrule.yaml to MCP clients over HTTP: one
 address, and every call passes the rules. It needs no configuration. The workspace is
 DIR, else the current folder. Where there is no server, the program's own tools are
@@ -55,7 +56,10 @@ served; --builtin, or the key tools in ferrule.yaml, serves them beside servers.
 
 The console, whose link is printed, shows what happens and takes answers in a browser. On
 a terminal questions are put here too; elsewhere they wait for ` + "`ferrule approvals`" + `.
-Ctrl-C lets calls that run end, for 10 s at most; a second one ends it at once.`,
+Ctrl-C lets calls that run end, for 10 s at most; a second one ends it at once.
+
+With --quiet it prints where it serves what (address, token, link, tools), then only
+what is wrong and what is asked.`,
 		Example: `  ferrule up
   ferrule up ~/project --builtin
   ferrule up --address 127.0.0.1:0`,
@@ -68,8 +72,8 @@ Ctrl-C lets calls that run end, for 10 s at most; a second one ends it at once.`
 		}),
 	}
 	f.flags(cmd)
-	cmd.Flags().StringVar(&f.address, "address", "", "where to listen (default that of the configuration, else 127.0.0.1:7711)")
-	cmd.Flags().StringVar(&f.auth, "auth", "", "token, or none, which only a loopback address may have (default that of the configuration, else token)")
+	cmd.Flags().StringVar(&f.address, "address", "", "the `ADDRESS` to listen at (default that of the configuration, else 127.0.0.1:7711)")
+	cmd.Flags().StringVar(&f.auth, "auth", "", "what clients must have, a `WORD`: token, or none, for a loopback address only (default that of the configuration, else token)")
 	return cmd
 }
 
@@ -85,7 +89,7 @@ func (f *upping) listening(l config.Listen) (config.Listen, error) {
 	case "none":
 		l.Open = true
 	default:
-		return l, usage("--auth: got %q, want token or none", f.auth)
+		return l, oneOf("--auth", f.auth, "token", "none")
 	}
 	if err := l.Check(); err != nil {
 		return l, usage("up: %w", err)
@@ -118,9 +122,9 @@ func (p *program) up(ctx context.Context, f *upping) error {
 	outlivePipe()
 	b := p.board(false, true)
 	defer b.close()
-	log := f.log(b)
+	log := f.log(b, c)
 	pages := new(web.Console)
-	o := hosting{servers: true, serves: true, builtin: f.builtin, log: log, observe: func(e audit.Event) {
+	o := hosting{servers: true, serves: true, builtin: f.builtin, fetched: true, log: log, observe: func(e audit.Event) {
 		pages.Observe(e)
 		if !p.talks() {
 			p.tellAsked(b, e)
@@ -190,9 +194,17 @@ func (d *door) serve(ctx context.Context) error {
 	if err := d.console(d.pages); err != nil {
 		return err
 	}
+	d.p.link = d.root()
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, d.gateway.Handler(how))
 	mux.Handle("/", d.pages)
+	if from := d.h.tells.Metrics(); from != nil {
+		h, err := metrics(d.p.homeOf(d.h.config), from)
+		if err != nil {
+			return err
+		}
+		mux.Handle(metricsPath, h)
+	}
 	server := &http.Server{
 		Handler: mux, TLSConfig: d.keys, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog:    slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
@@ -209,6 +221,7 @@ func (d *door) serve(ctx context.Context) error {
 		}
 	})
 	d.say()
+	d.p.notify(ctx, "READY=1")
 	err := d.attend(ctx, served)
 	return errors.Join(err, d.stop(ctx, server))
 }
@@ -220,9 +233,11 @@ func (d *door) attend(ctx context.Context, served <-chan error) error {
 	defer cancel()
 	var telling sync.WaitGroup
 	telling.Go(func() {
-		d.h.tellServers(ctx, func(line string) {
+		d.h.tellServers(ctx, func(line string, well bool) {
 			d.pages.Changed()
-			d.board.print(func() { d.p.printf("%s\n", line) })
+			if !well || !d.p.quiet {
+				d.board.print(func() { d.p.printf("%s\n", line) })
+			}
 		})
 	})
 	telling.Go(func() {
@@ -253,9 +268,12 @@ func (d *door) attend(ctx context.Context, served <-chan error) error {
 
 // stop takes no more requests, lets those that run end, and closes.
 func (d *door) stop(ctx context.Context, server *http.Server) error {
-	d.board.print(func() {
-		d.p.complain("ferrule: stopping: calls that run are finished; Ctrl-C once more ends at once")
-	})
+	d.p.notify(ctx, "STOPPING=1")
+	if !d.p.quiet {
+		d.board.print(func() {
+			d.p.complain("ferrule: stopping: calls that run are finished; Ctrl-C once more ends at once")
+		})
+	}
 	ctx = context.WithoutCancel(ctx)
 	d.pages.Close()
 	answering, cut := context.WithTimeout(ctx, finishing+lastWords)

@@ -29,7 +29,8 @@ func (p *program) auditHeadCommand() *cobra.Command {
 write to the store: ferrule audit verify --head FILE then shows that nothing that
 is on the record now was taken away or written anew. The key is in the state
 directory (audit.key); the head carries the public part of it.`,
-		Args: exactly(),
+		Example: `  ferrule audit head --out head.json`,
+		Args:    exactly(),
 		RunE: p.do(func(cmd *cobra.Command, _ []string) error {
 			var head audit.Head
 			err := p.withLog(cmd.Context(), func(s *store.Store) (err error) {
@@ -57,7 +58,7 @@ directory (audit.key); the head carries the public part of it.`,
 			return nil
 		}),
 	}
-	cmd.Flags().StringVar(&out, "out", "", "a file to write it to, which must not be there yet")
+	cmd.Flags().StringVar(&out, "out", "", "the `FILE` to write it to, which must not be there yet")
 	return cmd
 }
 
@@ -97,13 +98,16 @@ also finds that the end was taken away, or that all of it was written anew.
 
 It ends with 0 where the record is as it was written, or there never was one, and
 with 1 where it is not, or is gone.`,
+		Example: `  ferrule audit verify
+  ferrule audit verify --head head.json
+  ferrule audit verify --file record.jsonl`,
 		Args: exactly(),
 		RunE: p.do(func(cmd *cobra.Command, _ []string) error {
 			if v.key != "" && v.head == "" {
 				return usage("--key: got no --head, which the key is for")
 			}
 			if v.file != "" {
-				return p.verifyFile(v)
+				return p.verifyFile(cmd.Context(), v)
 			}
 			c, err := p.load()
 			if err != nil {
@@ -117,9 +121,9 @@ with 1 where it is not, or is gone.`,
 			})
 		}),
 	}
-	cmd.Flags().StringVar(&v.head, "head", "", "a head that was made earlier")
-	cmd.Flags().StringVar(&v.key, "key", "", "the public key that the head was signed with (default: the store's)")
-	cmd.Flags().StringVar(&v.file, "file", "", "verify what was exported to this file, not the store")
+	cmd.Flags().StringVar(&v.head, "head", "", "a `FILE` with a head that was made earlier")
+	cmd.Flags().StringVar(&v.key, "key", "", "the public `KEY` that the head was signed with (default that of the store)")
+	cmd.Flags().StringVar(&v.file, "file", "", "verify what was exported to this `FILE`, not the store")
 	p.jsonFlag(cmd)
 	return cmd
 }
@@ -135,7 +139,7 @@ func (p *program) checked(v verifying, known func() (audit.Key, error)) (*audit.
 	}
 	text, err := os.ReadFile(p.path(v.head))
 	if err != nil {
-		return nil, usage("--head: %w", err)
+		return nil, usage("--head: %w", plainly(err))
 	}
 	head, err := audit.ParseHead(text)
 	if err != nil {
@@ -170,6 +174,7 @@ func (p *program) verifyStore(ctx context.Context, s *store.Store, v verifying) 
 	if err != nil {
 		return err
 	}
+	defer p.busy("following the links of the record")()
 	report, err := s.Verify(ctx, head)
 	if err != nil {
 		return err
@@ -207,16 +212,17 @@ func (p *program) verifyNothing(c *config.Config, v verifying) error {
 }
 
 // verifyFile verifies what was exported.
-func (p *program) verifyFile(v verifying) error {
+func (p *program) verifyFile(ctx context.Context, v verifying) error {
 	head, err := p.checked(v, nil)
 	if err != nil {
 		return err
 	}
 	f, err := os.Open(p.path(v.file))
 	if err != nil {
-		return usage("--file: %w", err)
+		return usage("--file: %w", plainly(err))
 	}
-	report, err := audit.Verify(exported(f), head)
+	defer p.busy("following the links of " + v.file)()
+	report, err := audit.Verify(exported(ctx, f), head)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("audit: --file: %s: %w", v.file, err)
 	}
@@ -224,17 +230,17 @@ func (p *program) verifyFile(v verifying) error {
 }
 
 // exported reads rows that were exported.
-func exported(r io.Reader) iter.Seq2[audit.Row, error] {
+func exported(ctx context.Context, r io.Reader) iter.Seq2[audit.Row, error] {
 	return func(yield func(audit.Row, error) bool) {
 		d := json.NewDecoder(bufio.NewReader(r))
 		d.DisallowUnknownFields()
 		for n := 1; ; n++ {
 			var row audit.Row
-			err := d.Decode(&row)
+			err := cmp.Or(ctx.Err(), d.Decode(&row))
 			if errors.Is(err, io.EOF) {
 				return
 			}
-			if err != nil {
+			if err != nil && ctx.Err() == nil {
 				err = fmt.Errorf("entry %d: got what `ferrule audit export` did not write: %w", n, err)
 			}
 			if !yield(row, err) || err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// countIn has calls of the tools count and count_read written to a file that many
+// countIn has calls of the tools count, count_ask and count_read written to a file that many
 // servers share: when each begins, and when it ends, with who ran it. A line is
 // written at once, so that it is there even if the server is killed after it.
 func (s *server) countIn(file string) error {
@@ -21,8 +21,10 @@ func (s *server) countIn(file string) error {
 	const schema = `"inputSchema":{"type":"object","properties":{"id":{"type":"string"},"ms":{"type":"integer"}}}`
 	s.tools = append(s.tools,
 		json.RawMessage(`{"name":"count","description":"Write the id down.",`+schema+`}`),
+		json.RawMessage(`{"name":"count_ask","description":"Write the id down, if a person lets it.",`+schema+`}`),
 		// Who believes this may call it again, but not by himself.
 		json.RawMessage(`{"name":"count_read","description":"Write the id down, and say that it only reads.","annotations":{"readOnlyHint":true,"idempotentHint":true},`+schema+`}`),
+		json.RawMessage(`{"name":"large","description":"Say much.","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}}}}`),
 	)
 	return s.note("start", "-")
 }

@@ -9,7 +9,7 @@
 // listed, and echo, too. With -reads ask says that it only reads, so that its calls
 // may run side by side. To the FILE of -open, which many processes may share, + is
 // written when a question is asked and - when its answer has come. With -count it has
-// a tool that writes down that it was called; with -http it is reached over HTTP,
+// tools that write down that they were called, and one whose results are large; with -http it is reached over HTTP,
 // where it asks nothing.
 package main
 
@@ -91,6 +91,7 @@ type params struct {
 		Text string `json:"text"`
 		ID   string `json:"id"`
 		MS   int    `json:"ms"`
+		Size int    `json:"bytes"`
 	} `json:"arguments"`
 	State     string `json:"requestState"`
 	Responses map[string]struct {
@@ -215,6 +216,9 @@ func (s *server) answer(method string, raw json.RawMessage) (result, fault any) 
 		return s.ask(p, modern), nil
 	case method == "tools/call" && s.book != nil && strings.HasPrefix(p.Name, "count"):
 		return complete(s.counted(p), modern), nil
+	case method == "tools/call" && s.book != nil && p.Name == "large":
+		const line = "one line of many that are all the same\n"
+		return complete(text(strings.Repeat(line, max(0, p.Arguments.Size)/len(line))), modern), nil
 	case method == "tools/call":
 		return complete(text(p.Arguments.Text), modern), nil
 	}

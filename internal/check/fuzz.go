@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"os"
 	"os/exec"
@@ -15,8 +18,12 @@ import (
 	"time"
 )
 
-// target is one fuzz function.
-type target struct{ pkg, name string }
+// program is a package's tests, built to be fuzzed.
+type program struct {
+	pkg     string
+	dir     string // where its files are, and where it runs
+	targets []string
+}
 
 // fuzz finds every fuzz target of the module and runs one after the other for
 // the given time. The first finding ends it: go has then written the input
@@ -24,46 +31,58 @@ type target struct{ pkg, name string }
 // little is a failure too: it would be taken for one that found nothing.
 //
 // With report a finding is printed with its input, and the run goes on: what a
-// random search finds says nothing about the change at hand. Targets that do not
-// build, or whose seeds fail, end it all the same.
+// random search finds says nothing about the change at hand. So it does where a
+// target did not end in time. Targets that do not build, or whose seeds fail, end
+// it all the same.
 //
 // Each run begins with the seeds. What earlier runs have kept is not read: it
 // grows, and trying it again would in the end take all of the time.
 func fuzz(ctx context.Context, out io.Writer, each time.Duration, report bool) error {
-	list, err := exec.CommandContext(ctx, "go", "test", "-list", "^Fuzz", "./...").CombinedOutput()
+	list, err := exec.CommandContext(ctx, "go", "list", "-f", listFormat, "./...").CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("go test -list: %w\n%s", err, list)
+		return fmt.Errorf("go list: %w\n%s", err, list)
 	}
-	targets, err := readTargets(bytes.NewReader(list))
-	if err != nil {
-		return err
-	}
-	kept, err := os.MkdirTemp("", "fuzz")
+	programs, err := readPrograms(bytes.NewReader(list))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(kept) }()
-	found := 0
-	for _, t := range targets {
+	temp, err := os.MkdirTemp("", "fuzz")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(temp) }()
+	count, found := 0, 0
+	for i, p := range programs {
+		binary := filepath.Join(temp, strconv.Itoa(i)+".exe")
 		start := time.Now()
-		text, tried, err := t.run(ctx, each, filepath.Join(kept, t.pkg))
-		switch path := finding(text); {
-		case err == nil:
-			fmt.Fprintf(out, "ok  %6.1f s  %s  %s: %d inputs\n", time.Since(start).Seconds(), t.pkg, t.name, tried)
-		case report && path != "" && ctx.Err() == nil:
-			found++
+		if text, err := p.build(ctx, binary); err != nil {
 			fmt.Fprintln(out, text)
-			fmt.Fprintln(out, t.tell(ctx, path))
-		default:
-			fmt.Fprintln(out, text)
-			return fmt.Errorf("%s in %s: %w", t.name, t.pkg, err)
+			return fmt.Errorf("%s: %w", p.pkg, err)
 		}
+		fmt.Fprintf(out, "    %6.1f s  %s  built\n", time.Since(start).Seconds(), p.pkg)
+		for _, name := range p.targets {
+			count++
+			start := time.Now()
+			text, tried, err := p.run(ctx, binary, name, each, filepath.Join(temp, "kept", strconv.Itoa(i)))
+			switch path := finding(text); {
+			case err == nil:
+				fmt.Fprintf(out, "ok  %6.1f s  %s  %s: %d inputs\n", time.Since(start).Seconds(), p.pkg, name, tried)
+			case report && ctx.Err() == nil && (path != "" || errors.Is(err, errEndless)):
+				found++
+				fmt.Fprintln(out, text)
+				fmt.Fprintln(out, p.tell(name, path, err))
+			default:
+				fmt.Fprintln(out, text)
+				return fmt.Errorf("%s in %s: %w", name, p.pkg, err)
+			}
+		}
+		_ = os.Remove(binary) // each is large
 	}
 	if found > 0 {
-		fmt.Fprintf(out, "%d targets, FOUND IN %d, NOT GATING: keep each input as a seed and mend it\n", len(targets), found)
+		fmt.Fprintf(out, "%d targets, FOUND IN %d, NOT GATING: keep each input as a seed and mend it\n", count, found)
 		return nil
 	}
-	fmt.Fprintf(out, "%d targets, no finding\n", len(targets))
+	fmt.Fprintf(out, "%d targets, no finding\n", count)
 	return nil
 }
 
@@ -80,42 +99,50 @@ func finding(text string) string {
 
 // tell says what was found, with the input itself: the folder of a CI run is gone
 // before anybody looks.
-func (t target) tell(ctx context.Context, path string) string {
-	input := "(its file cannot be read)"
-	if dir, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", t.pkg).Output(); err == nil {
-		if b, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), path)); err == nil {
-			input = string(b)
-		}
+func (p program) tell(name, path string, err error) string {
+	if path == "" {
+		return fmt.Sprintf("#### %s in %s: %v: not gating: see what takes so long", name, p.pkg, err)
 	}
-	return fmt.Sprintf("#### %s in %s: found, not gating: keep it as a seed and mend it\n#### %s:\n%s\n####", t.name, t.pkg, path, strings.TrimSpace(input))
+	input := "(its file cannot be read)"
+	if b, err := os.ReadFile(filepath.Join(p.dir, path)); err == nil {
+		input = string(b)
+	}
+	return fmt.Sprintf("#### %s in %s: found, not gating: keep it as a seed and mend it\n#### %s:\n%s\n####", name, p.pkg, path, strings.TrimSpace(input))
 }
 
-// readTargets reads the output of go test -list: the names of a package's
-// functions, one a line, then the line of the package itself. No target at all
-// is an error, because a search that finds nothing to run always succeeds.
-func readTargets(r io.Reader) ([]target, error) {
-	var (
-		all   []target
-		names []string
-	)
+// listFormat has go list print a package, its folder, and its test files.
+const listFormat = "{{.ImportPath}}\t{{.Dir}}{{range .TestGoFiles}}\t{{.}}{{end}}{{range .XTestGoFiles}}\t{{.}}{{end}}"
+
+// readPrograms reads what go list printed and finds the targets in the files: to
+// ask go test for them would link the tests of every package. No target at all is
+// an error, because a search that finds nothing to run always succeeds.
+func readPrograms(r io.Reader) ([]program, error) {
+	var all []program
 	in := bufio.NewScanner(r)
+	in.Buffer(nil, 1<<20) // a package may have many files
 	for in.Scan() {
-		f := strings.Fields(in.Text())
-		switch {
-		case len(f) == 1 && strings.HasPrefix(f[0], "Fuzz"):
-			names = append(names, f[0])
-		case len(f) >= 2 && f[0] == "ok":
-			for _, n := range names {
-				all = append(all, target{f[1], n})
+		f := strings.Split(in.Text(), "\t")
+		if len(f) < 3 {
+			continue
+		}
+		p := program{pkg: f[0], dir: f[1]}
+		for _, file := range f[2:] {
+			parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.dir, file), nil, parser.SkipObjectResolution)
+			if err != nil {
+				return nil, err
 			}
-			names = nil
+			for _, d := range parsed.Decls {
+				if fn, ok := d.(*ast.FuncDecl); ok && fuzzes(fn) {
+					p.targets = append(p.targets, fn.Name.Name)
+				}
+			}
+		}
+		if len(p.targets) > 0 {
+			all = append(all, p)
 		}
 	}
 	if err := in.Err(); err != nil {
 		return nil, err
-	}
-	if len(names) > 0 {
-		return nil, fmt.Errorf("go test -list: %s belongs to no package", strings.Join(names, ", "))
 	}
 	if len(all) == 0 {
 		return nil, errors.New("got no fuzz target, want at least one")
@@ -123,17 +150,42 @@ func readTargets(r io.Reader) ([]target, error) {
 	return all, nil
 }
 
+// fuzzes reports whether go takes a function for a fuzz target.
+func fuzzes(fn *ast.FuncDecl) bool {
+	if fn.Recv != nil || !strings.HasPrefix(fn.Name.Name, "Fuzz") || len(fn.Type.Params.List) != 1 {
+		return false
+	}
+	star, ok := fn.Type.Params.List[0].Type.(*ast.StarExpr)
+	if !ok {
+		return false
+	}
+	f, ok := star.X.(*ast.SelectorExpr)
+	return ok && f.Sel.Name == "F"
+}
+
+// build builds the tests once for all targets: to link them takes as long as to
+// fuzz one.
+func (p program) build(ctx context.Context, binary string) (text string, err error) {
+	out, err := exec.CommandContext(ctx, "go", "test", "-c", "-fuzz", ".", "-o", binary, p.pkg).CombinedOutput()
+	if err != nil {
+		return string(out), fmt.Errorf("go test -c: %w", err)
+	}
+	return "", nil
+}
+
+// errEndless marks a target that was killed.
+var errEndless = errors.New("it did not end in time and was killed")
+
+// patience is how long a target may run beyond its time: an input that is tried is
+// not interrupted.
+const patience = 20 * time.Second
+
 // run fuzzes one target, and counts what it tried beyond the seeds. It tries
 // again, twice at most and for twice as long, when only the clock of the fuzzing
 // engine failed or too little was done: a busy machine may take long for the seeds.
-func (t target) run(ctx context.Context, each time.Duration, kept string) (text string, tried int, err error) {
+func (p program) run(ctx context.Context, binary, name string, each time.Duration, kept string) (text string, tried int, err error) {
 	for try := 1; ; each, try = 2*each, try+1 {
-		// An input that reaches something new is not made smaller, beyond one try:
-		// the engine may spend all of its time on that.
-		cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$",
-			"-fuzz", "^"+t.name+"$", "-fuzztime", each.String(), "-fuzzminimizetime", "1x", t.pkg, "-args", "-test.fuzzcachedir="+kept)
-		out, err := cmd.CombinedOutput()
-		text = string(out)
+		text, err = p.once(ctx, binary, name, each, each+patience, kept)
 		again := clockOnly(text)
 		if err == nil {
 			tried, err = effort(text, each)
@@ -143,6 +195,25 @@ func (t target) run(ctx context.Context, each time.Duration, kept string) (text 
 			return text, tried, err
 		}
 	}
+}
+
+// once fuzzes one target one time, and kills it with its workers when it has not
+// ended after most.
+func (p program) once(ctx context.Context, binary, name string, each, most time.Duration, kept string) (text string, err error) {
+	limited, cancel := context.WithTimeoutCause(ctx, most, errEndless)
+	defer cancel()
+	// An input that reaches something new is not made smaller, beyond one try: the
+	// engine may spend all of its time on that.
+	cmd := exec.CommandContext(limited, binary, "-test.run", "^$", "-test.paniconexit0",
+		"-test.fuzz", "^"+name+"$", "-test.fuzztime", each.String(), "-test.fuzzminimizetime", "1x", "-test.fuzzcachedir", kept)
+	cmd.Dir = p.dir
+	killTogether(cmd)
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.CombinedOutput()
+	if err != nil && errors.Is(context.Cause(limited), errEndless) {
+		err = fmt.Errorf("%w, after %s", errEndless, most)
+	}
+	return string(out), err
 }
 
 // clockOnly reports whether a run failed without a finding: up to Go 1.26 the

@@ -1,27 +1,37 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 )
 
-func TestReadTargets(t *testing.T) {
+func TestReadPrograms(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a_test.go": "package a\n\nfunc FuzzA(f *testing.F) {}\n\nfunc (x) FuzzMethod(f *testing.F) {}\n\nfunc FuzzOfOther(t *testing.T) {}\n",
+		"b_test.go": "package a_test\n\nfunc FuzzB(f *testing.F) {}\n\nfunc Fuzzy() {}\n\nfunc TestC(t *testing.T) {}\n",
+		"c_test.go": "package c\n\nfunc TestC(t *testing.T) {}\n",
+		"d_test.go": "package d\n\nfunc {\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	tests := []struct{ name, in, want, wantError string }{
-		{
-			"two packages",
-			"FuzzA\nFuzzB\nok  \tm/a\t0.1s\n?   \tm/b\t[no test files]\nok  \tm/c\t0.1s\nFuzzD\nok  \tm/d\t0.1s\n",
-			"[{m/a FuzzA} {m/a FuzzB} {m/d FuzzD}]", "",
-		},
-		{"none", "ok  \tm/a\t0.1s\n", "[]", "got no fuzz target, want at least one"},
-		{"no package", "FuzzA\n", "[]", "go test -list: FuzzA belongs to no package"},
+		{"two packages", "m/a\tDIR\ta_test.go\tb_test.go\nm/b\tDIR\nm/c\tDIR\tc_test.go\nm/d\tDIR\tb_test.go\n", "[{m/a DIR [FuzzA FuzzB]} {m/d DIR [FuzzB]}]", ""},
+		{"none", "m/c\tDIR\tc_test.go\n", "[]", "got no fuzz target, want at least one"},
+		{"not Go", "m/d\tDIR\td_test.go\n", "[]", "d_test.go:3:6: expected 'IDENT', found '{'"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := readTargets(strings.NewReader(tt.in))
-			if s := fmt.Sprint(got); s != tt.want || text(err) != tt.wantError {
+			got, err := readPrograms(strings.NewReader(strings.ReplaceAll(tt.in, "DIR", dir)))
+			s := strings.ReplaceAll(fmt.Sprint(got), dir, "DIR")
+			if s != tt.want || !strings.Contains(text(err), tt.wantError) || (err == nil) != (tt.wantError == "") {
 				t.Errorf("got %s, %q, want %s, %q", s, text(err), tt.want, tt.wantError)
 			}
 		})
@@ -99,6 +109,33 @@ func TestFinding(t *testing.T) {
 	}
 }
 
+// fuzzModule is a folder with a module m of one target.
+func fuzzModule(t *testing.T, body string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":    "module m\n\ngo 1.26\n",
+		"a_test.go": "package m\n\nimport \"testing\"\n\nfunc FuzzA(f *testing.F) { " + body + " }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestFuzzEnds(t *testing.T) {
+	t.Chdir(fuzzModule(t, `f.Cleanup(func() { for { print("") } }); f.Fuzz(func(*testing.T, int) {})`))
+	p, binary := program{pkg: "m"}, filepath.Join(t.TempDir(), "m.exe")
+	if text, err := p.build(t.Context(), binary); err != nil {
+		t.Fatal(err, text)
+	}
+	_, err := p.once(t.Context(), binary, "FuzzA", time.Millisecond, 2*time.Second, t.TempDir())
+	if want := "it did not end in time and was killed, after 2s"; !errors.Is(err, errEndless) || err.Error() != want {
+		t.Errorf("a target that does not end: got %v, want %s", err, want)
+	}
+}
+
 // A module with a target that fails, in three ways; only what a search found is
 // reported without failing.
 func TestFuzzReport(t *testing.T) {
@@ -114,18 +151,10 @@ func TestFuzzReport(t *testing.T) {
 		{"a find is reported", finds, true, "found, not gating: keep it as a seed and mend it", ""},
 		{"a find fails", finds, false, "found it", "FuzzA in m: exit status 1"},
 		{"a seed fails", seed, true, "a bad seed", "FuzzA in m: exit status 1"},
-		{"does not build", "x", true, "", "go test -list"},
+		{"does not build", "x", true, "undefined: x", "m: go test -c: exit status 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Chdir(t.TempDir())
-			for name, text := range map[string]string{
-				"go.mod":    "module m\n\ngo 1.26\n",
-				"a_test.go": "package m\n\nimport \"testing\"\n\nfunc FuzzA(f *testing.F) { " + tt.body + " }\n",
-			} {
-				if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
+			t.Chdir(fuzzModule(t, tt.body))
 			var out strings.Builder
 			err := fuzz(t.Context(), &out, time.Second, tt.report)
 			if !strings.HasPrefix(text(err), tt.err) || (err == nil) != (tt.err == "") {

@@ -9,7 +9,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -73,14 +75,29 @@ func raced() []string {
 	}
 }
 
+// raceEnv has a program with the race detector end soon. By itself it waits a
+// second, for races that are seen while it ends: in each package, and in each
+// child of a test. What GORACE says already stands.
+func raceEnv(environ []string) []string {
+	for _, e := range environ {
+		if strings.HasPrefix(e, "GORACE=") {
+			return environ
+		}
+	}
+	return append(environ, "GORACE=atexit_sleep_ms=50")
+}
+
 // goTest runs the tests with the race detector. All commands use this one, so
 // that the second run is served from go's test cache. The error of a run with
 // failing tests is not returned: the suite says it better.
 func goTest(ctx context.Context, dir string, more []string, ended func(*suite, *report)) (*suite, error) {
 	// A test that hangs is told long before go's own ten minutes are over.
-	args := slices.Concat([]string{"test", "-json", "-timeout", "4m"}, raced(), more)
+	// And more tests of a package run at once than there are cores: many wait for a
+	// child or a clock.
+	args := slices.Concat([]string{"test", "-json", "-timeout", "4m", "-parallel", strconv.Itoa(2 * runtime.GOMAXPROCS(0))}, raced(), more)
 	cmd := exec.CommandContext(ctx, "go", append(args, "./...")...)
 	cmd.Dir = dir
+	cmd.Env = raceEnv(os.Environ())
 	cmd.Stderr = os.Stderr
 	// Interrupted, not killed: go test then removes what it has built.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

@@ -49,6 +49,8 @@ type Config struct {
 	Listen  Listen
 	Content content
 	Search  search
+	// Telemetry is what is told to whom.
+	Telemetry telemetry
 }
 
 // Policy says what may run.

@@ -84,10 +84,24 @@ func (e *editor) fill(key, value *yaml.Node, inline bool, short, below string) s
 
 // remove takes out an item: its lines in a list of lines, else what stands there.
 func (e *editor) remove(i int) string {
-	_, _, _, _, always := e.list()
+	_, policyKey, policyValue, alwaysKey, always := e.list()
 	start, end := e.span(always.Content[i])
 	if !flow(always) {
-		return e.text[:e.lineOf(start)] + e.text[e.lineAfter(end):]
+		from := e.lineOf(start)
+		if len(always.Content) == 1 { // nothing is left of the list, nor of what only it stood in
+			above := []*yaml.Node{alwaysKey}
+			if len(policyValue.Content) == 2 {
+				above = append(above, policyKey)
+			}
+			for _, key := range above {
+				line := e.lineOf(e.offset(key.Line, key.Column))
+				if strings.TrimSpace(e.text[line:from]) != key.Value+":" { // somebody has written something there
+					break
+				}
+				from = line
+			}
+		}
+		return e.text[:from] + e.text[e.lineAfter(end):]
 	}
 	if comma := strings.IndexByte(e.text[end:], ','); i+1 < len(always.Content) && comma >= 0 {
 		end += comma + 1

@@ -81,6 +81,8 @@ func (r *reader) root(n *yaml.Node, c *Config) {
 			r.content(v, &c.Content)
 		case "search":
 			r.search(v, &c.Search)
+		case "telemetry":
+			r.telemetry(v, &c.Telemetry)
 		default:
 			if !empty(v) {
 				r.fault(v, "%s: not built yet: nothing would act on it, so leave it out or empty", key)

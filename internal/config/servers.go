@@ -158,16 +158,7 @@ func (r *reader) server(n *yaml.Node, what string, s *Server) bool {
 		case "url":
 			s.URL = r.address(v, what)
 		case "headers":
-			r.each(v, what, func(key, v *yaml.Node) {
-				if !headerName.MatchString(key.Value) {
-					r.fault(key, "%s: got %q, want the name of a header", what, key.Value)
-				} else if text, ok := r.filled(v, what+"."+key.Value); ok {
-					if s.Header == nil {
-						s.Header = make(map[string]string)
-					}
-					s.Header[key.Value] = text
-				}
-			})
+			s.Header = r.headers(v, what)
 		case "login":
 			r.login(v, what, s)
 		case "trust":
@@ -277,4 +268,19 @@ func dirOf(dir, base string) string {
 		return filepath.ToSlash(rel)
 	}
 	return dir
+}
+
+// headers are those of each request, with references to values.
+func (r *reader) headers(n *yaml.Node, what string) (all map[string]string) {
+	r.each(n, what, func(key, v *yaml.Node) {
+		if !headerName.MatchString(key.Value) {
+			r.fault(key, "%s: got %q, want the name of a header", what, key.Value)
+		} else if text, ok := r.filled(v, what+"."+key.Value); ok {
+			if all == nil {
+				all = make(map[string]string)
+			}
+			all[key.Value] = text
+		}
+	})
+	return all
 }

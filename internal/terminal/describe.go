@@ -68,7 +68,7 @@ func describe(q policy.Question) []Line {
 // where the data goes.
 func Once(q policy.Question) string {
 	if strings.Contains(q.Rule, "data flow (") {
-		return "allowed, and in this session what goes there"
+		return "allowed; so is what goes to the same place, until the session ends"
 	}
 	return "allowed once"
 }

@@ -244,7 +244,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{"P5 allow", "a", "q1 allow=true" + none, "remove_file: allowed once", []policy.Question{remove()}},
 		{"P5 the chosen one", "ja", "q2 allow=true" + none, "github__read: allowed once", []policy.Question{remove(), read()}},
-		{"G6 a yes to the flow of data is for where it goes", "a", "q7 allow=true" + none, "github__read: allowed, and in this session what goes there", []policy.Question{flows()}},
+		{"G6 a yes to the flow of data is for where it goes", "a", "q7 allow=true" + none, "github__read: allowed; so is what goes to the same place, until the session ends", []policy.Question{flows()}},
 		{"P7 deny with a message", "dno, q!<enter>", `q1 allow=false rule="" always=false second=false input= message="no, q!" text="" by=ada`, "remove_file: denied", []policy.Question{remove()}},
 		{"P7 deny without one", "d<enter>", "q1 allow=false" + none, "remove_file: denied", []policy.Question{remove()}},
 		{"P7 think again", "dno<esc>", "", "", []policy.Question{remove()}},

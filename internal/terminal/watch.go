@@ -38,13 +38,19 @@ func Is(f any) bool {
 // is [ErrNoTerminal]. env is the environment: with NO_COLOR in it there are no
 // colours.
 func Watch(ctx context.Context, in, out any, env []string, desk Desk) error {
+	s := &screen{ctx: ctx, desk: desk, clock: time.Now, theme: colours()}
+	return show(ctx, in, out, env, s, &s.interrupted)
+}
+
+// show runs what is drawn on a terminal until it quits, or ctx ends. Interrupted is set by
+// then where a person has stopped it.
+func show(ctx context.Context, in, out any, env []string, what tea.Model, interrupted *bool) error {
 	if !Is(in) || !Is(out) {
 		return ErrNoTerminal
 	}
-	s := &screen{ctx: ctx, desk: desk, clock: time.Now, theme: colours()}
 	// Signals end ctx, which ends the screen. A handler of its own beside that
 	// would wait for ever for a screen that has ended already.
-	p := tea.NewProgram(s, tea.WithoutSignalHandler(), tea.WithInput(in.(*os.File)), tea.WithOutput(out.(*os.File)), tea.WithEnvironment(env))
+	p := tea.NewProgram(what, tea.WithoutSignalHandler(), tea.WithInput(in.(*os.File)), tea.WithOutput(out.(*os.File)), tea.WithEnvironment(env))
 	// However it ends, it quits: one that is killed may leave its reader behind,
 	// which then takes keys from the next screen.
 	quit := make(chan struct{})
@@ -58,7 +64,7 @@ func Watch(ctx context.Context, in, out any, env []string, desk Desk) error {
 		<-quit
 	}
 	switch {
-	case s.interrupted || ctx.Err() != nil:
+	case *interrupted || ctx.Err() != nil:
 		return ErrInterrupted
 	case err != nil:
 		return err
