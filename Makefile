@@ -4,20 +4,21 @@ LINT_VERSION := v2.14.0
 LINT         := $(CURDIR)/.tools/bin/golangci-lint-$(LINT_VERSION)
 FUZZTIME     ?= 6s
 CI_DATA      := $(or $(DATA),../shared/data)
+CI_TARGETS   := linux/amd64
 CHECK        := go run ./internal/check
 # These are modules of their own: what they are about is no dependency of ours.
 MODULES      := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod bench/adopt/go.mod e2e/browser/go.mod))
 
 # What tests use beyond Go, git and make. Where it cannot be had, tests that need it
 # fail in CI and are skipped elsewhere; each says which it is.
-NEEDS        := bwrap:bubblewrap npm:npm chromium:chromium
+NEEDS        := bwrap:bubblewrap npm:npm chromium:chromium zsh:zsh fish:fish man:man-db groff:groff systemd-analyze:systemd
 
-.PHONY: help needs test lint fmt laws fuzz fuzz-report bench bench-check eval rules e2e browser screenshots build tidy ci
+.PHONY: help needs test docs-test lint fmt laws fuzz fuzz-report bench bench-check eval rules e2e soak browser screenshots build release release-check tidy ci
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
-needs: ## install what tests need: bubblewrap, npm, chromium
+needs: ## install what tests need: bubblewrap, npm, chromium, shells, man, systemd-analyze
 	@for n in $(NEEDS); do \
 		command -v $${n%%:*} > /dev/null && continue; \
 		echo "installing $${n##*:}"; \
@@ -29,6 +30,9 @@ test: ## all Go tests, with the race detector; each rule that is built has one
 	@go build ./... && go list -export -deps ./... > /dev/null
 	@GOGC=400 $(CHECK) test -rules # they make much garbage, and run for a short time
 	@for m in $(filter-out .,$(MODULES)); do GOGC=400 $(CHECK) test -C $$m || exit 1; done
+
+docs-test: ## every block, command, link and figure of README.md and docs; part of test
+	@go test ./internal/pages
 
 lint: $(LINT) ## format, go vet and golangci-lint
 	@$(LINT) fmt --diff
@@ -98,6 +102,13 @@ e2e: ## what needs real processes for long, npm or servers: kills, the gateway w
 	@go run ./e2e -data "$(CI_DATA)"
 	@$(BROWSER)
 
+# At 16 calls a second it takes about a quarter of a core; RATE says another number.
+MINUTES      ?= 30
+RATE         ?= 16
+
+soak: ## one gateway for MINUTES (30) with all that can happen to it: what it holds must stay flat
+	@go run ./e2e -minutes $(MINUTES) -rate $(RATE) soak
+
 # The console in a real browser. It needs chromium, and axe-core from npm.
 BROWSER = go run ./e2e install && go build -o .tools/ferrule ./cmd/ferrule && \
 	go -C e2e/browser run . -ferrule ../../.tools/ferrule -axe ../../.tools/npm/axe/node_modules/axe-core/axe.min.js
@@ -108,17 +119,26 @@ browser: ## the console in a real browser, alone
 screenshots: ## pictures of every page of the console, into docs/img; it looks whether all is there
 	@$(BROWSER) -shots ../../docs/img
 
+# As a release is built, so that it finds what was compiled here.
 build: ## build for Linux, macOS and Windows
 	@for os in linux darwin windows; do for arch in amd64 arm64; do \
-		echo "$$os/$$arch"; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch go build ./... || exit 1; \
+		echo "$$os/$$arch"; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch go build -trimpath ./... || exit 1; \
 	done; done
+
+RELEASE = go run ./internal/release $(if $(VERSION),-version $(VERSION)) $(if $(TARGETS),-targets $(TARGETS))
+
+release: ## archives, sums and lists of parts for all targets, into dist; VERSION=v1.2.3, TARGETS=linux/amd64,…
+	@$(RELEASE)
+
+release-check: ## build a release twice, in two places with nothing in common, and compare; TARGETS=…
+	@$(RELEASE) -check
 
 tidy: ## go.mod and go.sum say what is used
 	@for m in $(MODULES); do (cd $$m && go mod tidy -diff) || exit 1; done
 
 ci: ## everything but bench, with the time of each part; DATA=dir, else ../shared/data
 	@if [ ! -d "$(CI_DATA)" ]; then echo "ci: $(CI_DATA): no such directory; say DATA=dir" >&2; exit 1; fi
-	@for part in needs tidy build test laws lint eval e2e bench-check fuzz-report; do \
+	@for part in needs tidy build "release-check TARGETS=$(CI_TARGETS)" test laws lint eval e2e bench-check fuzz-report; do \
 		echo "== $$part"; start=$$(date +%s); \
 		$(MAKE) --no-print-directory $$part DATA="$(CI_DATA)" || { echo "== $$part failed"; exit 1; }; \
 		echo "== $$part: $$(($$(date +%s) - start)) s"; \
