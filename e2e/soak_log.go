@@ -25,7 +25,7 @@ func explain(table []explained, text string) string {
 // is a fault: also a warning that is right, until somebody has said here why.
 func explainedLines() []explained {
 	return []explained{
-		{`^ferrule: \w+__count_ask waits for an answer\. In another terminal:$`, "a question is told where it can be answered"},
+		{`^ferrule: \w+__count_ask waits for an answer\. In the console, http://127\.0\.0\.1:\d+, or another terminal:$`, "a question is told where it can be answered"},
 		{`^  ferrule approvals (show|allow) q\S+( +\(or deny\))?$`, "and how"},
 		{`^ferrule: warn: an MCP server wrote what is no message server=garbage `, "this server writes what is no message"},
 		{`^ferrule: warn: a request of an MCP server was not answered server=asks `, "this server asks where no call runs"},
