@@ -105,13 +105,19 @@ func newScript(t *testing.T, archive *txtar.Archive) *script {
 		t.Fatal(err)
 	}
 	server := serverProgram(t)
-	for _, f := range archive.Files {
+	written := time.Now().Add(-time.Minute)
+	for i, f := range archive.Files {
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		text := strings.NewReplacer("\\-- ", "-- ", "$SERVER", server, "$DIR", filepath.ToSlash(dir)).Replace(string(f.Data))
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		// One after the other, also where the clock of the file system is coarse.
+		at := written.Add(time.Duration(i) * time.Millisecond)
+		if err := os.Chtimes(path, at, at); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -32,7 +32,9 @@ type desk struct {
 }
 
 func (d *desk) console() *Console {
+	d.mu.Lock()
 	d.answered = make(map[string]policy.Answer)
+	d.mu.Unlock()
 	return &Console{
 		Key: testKey, By: "ada",
 		Pending: func(context.Context) ([]policy.Question, error) {
