@@ -119,7 +119,7 @@ func runtimeWorks(ctx context.Context) ([]work, error) {
 		{linkedCall, 0, -1, true, 1, &ferrule.Runtime{Log: &audit.Memory{Most: 1000}}},
 		{ruledCall, 1.35, 14, true, 1, &ferrule.Runtime{Policy: constant}},
 		{otherCall, 0, -1, false, 1, &ferrule.Runtime{}},
-		{tenCalls, 16, 95, false, 10, &ferrule.Runtime{}},
+		{tenCalls, 18, 95, false, 10, &ferrule.Runtime{}},
 		{hundredCalls, 0, -1, false, 100, &ferrule.Runtime{}},
 	} {
 		t, err := noop(w.cooperative)
